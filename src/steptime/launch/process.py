@@ -16,7 +16,7 @@ from typing import Any
 import steptime
 from steptime.launch.launcher import OnEvent
 from steptime.launch.variables import worker_variables
-from steptime.plan.plan import Plan
+from steptime.plan.plan import LAUNCHED_VARIABLE, Plan
 from steptime.record.events import EventReader, last_phase
 from steptime.record.schema import SCHEMA_VERSION, Outcome, RunRecord
 from steptime.record.store import LOG_FILE, RECORD_FILE, read_plan, read_record, write_record
@@ -55,7 +55,8 @@ class ProcessLauncher:
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=subprocess.STDOUT,
-                    env=worker_variables(plan, os.environ, _bytecode_cache()),
+                    env=worker_variables(plan, os.environ, _bytecode_cache())
+                    | {LAUNCHED_VARIABLE: str(time.perf_counter_ns())},
                     # Its own session: a Ctrl-C at the terminal reaches it through this process only, once.
                     start_new_session=True,
                 )

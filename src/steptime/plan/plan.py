@@ -3,8 +3,12 @@
 from dataclasses import dataclass, field
 
 from steptime.errors import UsageError
+from steptime.plan.arm import Arm
 from steptime.plan.settings import Settings
 from steptime.plan.workload import Workload
+
+# Environment variable by which a launcher tells a worker when it was started (``perf_counter_ns``).
+LAUNCHED_VARIABLE = "STEPTIME_LAUNCHED_NS"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +57,7 @@ class Plan:
         placement: The device taken; None until a launcher has looked at the machine.
         export: Where the trained model is copied to, beside the run folder; None for nowhere.
         command: The command line that asked for the run, to repeat it.
+        arm: The arm of a comparison that the run belongs to; None outside one.
     """
 
     workload: Workload
@@ -61,3 +66,4 @@ class Plan:
     placement: Placement | None = None
     export: str | None = None
     command: tuple[str, ...] = ()
+    arm: Arm | None = None

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from steptime.errors import RecordError
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -46,6 +48,25 @@ def write_arrays(path: Path, arrays: "Mapping[str, np.ndarray[Any, Any]]") -> No
     columns: dict[str, Any] = dict(arrays)
     np.savez_compressed(buffer, **columns)
     write_bytes(path, buffer.getvalue())
+
+
+def read_arrays(path: Path) -> "dict[str, np.ndarray[Any, Any]]":
+    """Return the arrays of an npz file; none when it does not exist.
+
+    Raises:
+        RecordError: It is damaged.
+    """
+    import zipfile
+
+    import numpy as np
+
+    try:
+        with np.load(path, allow_pickle=False) as content:
+            return {name: content[name] for name in content.files}
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        raise RecordError(f"{path} must be readable by numpy. {error}", hint="The file is damaged.") from None
 
 
 def _finite(value: Any) -> Any:

@@ -85,6 +85,10 @@ class Epoch:
     steps: int = _doc("training steps executed")
     train_ns: int = _doc("time in training steps, without validation")
     validate_ns: int | None = _doc("time in validation; null when there was none")
+    end_ns: int | None = _doc(
+        "when it ended, validation included, from the start of the process; null when it did not end",
+        default=None,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +108,28 @@ class Memory:
 
     peak_process_bytes: int | None = _doc("peak resident memory of the worker process")
     peak_device_bytes: int | None = _doc("peak memory that TensorFlow allocated on the GPU")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceUse:
+    """What one device did while the training went on; the single samples are in device.npz."""
+
+    name: str = _doc("cpu, gpu0 or gpu0mig1")
+    samples: int = _doc("number of samples during the training")
+    utilisation_share: float | None = _doc("mean busy share of the whole device")
+    own_utilisation_share: float | None = _doc("the part of it that this run caused")
+    other_work_share: float | None = _doc(
+        "the part of it that others caused: the machine was busy with other work"
+    )
+    memory_peak_bytes: int | None = _doc("greatest memory in use at a sample (CPU: by this run)")
+    power_mean_w: float | None = _doc("mean power")
+    energy_j: float | None = _doc("energy used by the device during the training, by whomever")
+    energy_source: str | None = _doc("counter (the hardware counted), or integrated from samples of power")
+    energy_idle_j: float | None = _doc("the part of it that was spent while the device was idle")
+    temperature_peak_c: float | None = _doc("greatest temperature at a sample")
+    clock_mean_mhz: float | None = _doc("mean clock of the cores")
+    throttled_share: float | None = _doc("share of the time in which the device was slowed down")
+    throttle_shares: Mapping[str, float] = _doc("share of the time for each reason", default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,6 +163,10 @@ class RunRecord:
     epochs: tuple[Epoch, ...] = _doc("history", default=())
     steps: StepTimes | None = _doc("step times at steady state", default=None)
     memory: Memory | None = _doc("peak memory", default=None)
+    devices: tuple[DeviceUse, ...] = _doc("what the devices did during the training", default=())
+    sampling_s: float | None = _doc(
+        "processor seconds that sampling them took in the whole run", default=None
+    )
     proof: Proof | None = _doc("where it ran", default=None)
     execution: Mapping[str, Any] | None = _doc(
         "how the steps were executed: each candidate loop with its times, and the choice", default=None
@@ -146,7 +176,7 @@ class RunRecord:
 
 
 SECTIONS: tuple[type, ...] = (
-    RunRecord, Outcome, Environment, Job, Phase, Epoch, StepTimes, Memory, Proof,
+    RunRecord, Outcome, Environment, Job, Phase, Epoch, StepTimes, Memory, DeviceUse, Proof,
 )  # fmt: skip
 
 

@@ -7,6 +7,8 @@ import datetime
 import difflib
 import json
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,7 @@ RECORD_FILE = "run.json"
 PLAN_FILE = "plan.json"
 LOG_FILE = "worker.log"
 STEPS_FILE = "steps.npz"
+DEVICE_FILE = "device.npz"
 MODEL_FILE = "model.keras"
 
 
@@ -44,16 +47,27 @@ def create_run_folder(runs: Path, study: str, plan: Plan, now: datetime.datetime
     moment = now or datetime.datetime.now(datetime.UTC)
     label = plan.settings.name or plan.workload.name.rpartition(".")[2]
     stem = f"{moment:%Y%m%d-%H%M%S}-{re.sub(r'[^A-Za-z0-9._-]+', '-', label)}"
-    try:
+    with writable(runs):
         (runs / study).mkdir(parents=True, exist_ok=True)
-        folder = _make_unused(runs / study, stem)
+        folder = make_unused(runs / study, stem)
         write_json(folder / PLAN_FILE, {"created": f"{moment:%Y-%m-%dT%H:%M:%SZ}", "plan": to_json(plan)})
+    return folder
+
+
+@contextmanager
+def writable(runs: Path) -> Iterator[None]:
+    """Turn a failure to write inside into advice.
+
+    Raises:
+        UsageError: A folder cannot be made or written, or the disk is full.
+    """
+    try:
+        yield
     except OSError as error:
         raise UsageError(
             f"The run folder must be writable. Received: {str(runs)!r} ({error.strerror or error})",
             hint="Choose another folder with --runs DIR or STEPTIME_RUNS, or free some space.",
         ) from None
-    return folder
 
 
 def read_plan(folder: Path) -> tuple[Plan, str]:
@@ -62,7 +76,7 @@ def read_plan(folder: Path) -> tuple[Plan, str]:
     Raises:
         RecordError: There is no readable plan.
     """
-    content = _read_json(folder / PLAN_FILE)
+    content = read_json(folder / PLAN_FILE)
     return from_json(Plan, content.get("plan"), "plan"), str(content.get("created"))
 
 
@@ -77,7 +91,7 @@ def read_record(folder: Path) -> RunRecord:
     Raises:
         RecordError: There is none, it is damaged, or another version wrote it.
     """
-    content = _read_json(folder / RECORD_FILE)
+    content = read_json(folder / RECORD_FILE)
     version = content.get("schema_version")
     if not isinstance(version, int) or version < 1:
         raise RecordError(
@@ -139,7 +153,7 @@ def _summary(folder: Path) -> RunSummary:
     return RunSummary(run_id=folder.name, folder=folder, record=record, state=state)
 
 
-def _make_unused(parent: Path, stem: str) -> Path:
+def make_unused(parent: Path, stem: str) -> Path:
     """Make the first folder of ``stem``, ``stem-2``, ``stem-3`` ... that does not exist."""
     number = 1
     while True:
@@ -152,7 +166,12 @@ def _make_unused(parent: Path, stem: str) -> Path:
             return folder
 
 
-def _read_json(path: Path) -> dict[str, Any]:
+def read_json(path: Path) -> dict[str, Any]:
+    """Read a JSON object.
+
+    Raises:
+        RecordError: There is none, or it is damaged.
+    """
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:

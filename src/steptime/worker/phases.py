@@ -20,12 +20,22 @@ WORDS = {
 
 
 class PhaseClock:
-    """Times the phases, in order. ``current`` is the one that goes on, or the last one."""
+    """Times the phases, in order. ``current`` is the one that goes on, or the last one.
 
-    def __init__(self, events: EventWriter) -> None:
+    Args:
+        events: Where their beginnings are announced.
+        launched_ns: When the process was started, on the clock of ``perf_counter_ns``, which all processes of a
+            machine share; None when nobody said.
+    """
+
+    def __init__(self, events: EventWriter, launched_ns: int | None = None) -> None:
         self._events = events
         self._done: list[Phase] = []
         self.current = "start"
+        now_ns = time.perf_counter_ns()
+        self.origin_ns = launched_ns if launched_ns is not None else now_ns
+        if launched_ns is not None:
+            self.add("start", now_ns - launched_ns)
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:

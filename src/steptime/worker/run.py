@@ -1,18 +1,22 @@
 """One run from its plan to its record: whatever happens, a record is written that says what happened."""
 
 import errno
+import os
+import time
 import traceback
 from pathlib import Path
 
 import steptime
 from steptime.errors import SteptimeError, UsageError
-from steptime.plan.plan import Plan
+from steptime.plan.plan import LAUNCHED_VARIABLE, Plan
 from steptime.record.events import EventWriter
 from steptime.record.schema import SCHEMA_VERSION, Outcome, RunRecord
 from steptime.record.store import read_plan, write_record
 from steptime.worker.phases import PhaseClock
 from steptime.worker.signals import StopSignals
 
+# A process that took longer to start was started by another machine's clock.
+_LONGEST_START_NS = 600_000_000_000
 INTERRUPTED_EXIT_CODE = 130  # 128 + SIGINT, as shells report it
 
 
@@ -23,7 +27,7 @@ def run(folder: Path) -> int:
     """
     plan, created = read_plan(folder)
     events = EventWriter(folder)
-    clock = PhaseClock(events)
+    clock = PhaseClock(events, _launched_ns())
     signals = StopSignals()
     facts: dict[str, object] = {}
     try:
@@ -99,6 +103,15 @@ def _execute(
     with clock.phase("import"):
         from steptime.worker.training import Training
     Training(folder=folder, plan=plan, clock=clock, events=events, signals=signals, facts=facts).run()
+
+
+def _launched_ns() -> int | None:
+    """Return when the launcher started this process; None when it did not say, or on another clock."""
+    text = os.environ.get(LAUNCHED_VARIABLE, "")
+    launched_ns = int(text) if text.isdigit() else None
+    if launched_ns is None or not 0 <= time.perf_counter_ns() - launched_ns < _LONGEST_START_NS:
+        return None
+    return launched_ns
 
 
 def _one_line(error: BaseException) -> str:

@@ -17,13 +17,14 @@ from steptime.record.events import EventWriter
 from steptime.record.files import write_arrays
 from steptime.record.schema import Epoch, Job, Memory
 from steptime.record.steps import summarise_blocks
-from steptime.record.store import MODEL_FILE, STEPS_FILE
+from steptime.record.store import DEVICE_FILE, MODEL_FILE, STEPS_FILE
 from steptime.worker.compiling import compile_by_settings, loss_text
 from steptime.worker.data import Part, read_parts, slice_of
 from steptime.worker.loading import guarded, import_workload, workload_function
 from steptime.worker.machine import set_up, take_device
 from steptime.worker.phases import PhaseClock
 from steptime.worker.proof import GraphRecorder, make_proof
+from steptime.worker.sampling import DeviceWatch, open_devices
 from steptime.worker.signals import StopSignals
 from steptime.worker.suitability import check_arrays, check_labels, check_model_takes
 from steptime.worker.surroundings import describe_surroundings, peak_device_bytes, peak_process_bytes
@@ -34,10 +35,11 @@ from steptime.worker.watch import StopRequested, TrainingWatch, finite_logs
 class _EpochEnd(keras.callbacks.Callback):  # type: ignore[misc]
     """Reports the end of each epoch; overrides no batch hook, so that no loop has to slow down for it."""
 
-    def __init__(self, watch: TrainingWatch, board: Board) -> None:
+    def __init__(self, watch: TrainingWatch, board: Board, devices: DeviceWatch) -> None:
         super().__init__()
         self.watch = watch
         self.board = board
+        self.devices = devices
         self.logs: dict[int, dict[str, float]] = {}
 
     def on_epoch_end(self, epoch: int, logs: Mapping[str, Any] | None = None) -> None:
@@ -52,6 +54,7 @@ class _EpochEnd(keras.callbacks.Callback):  # type: ignore[misc]
             "step_ms": duration_s / steps * 1e3 if steps else None,
         }
         self.board.epoch(epoch, self.logs[epoch], speed)
+        self.devices.show()
         self.watch.epoch_ended(epoch, self.logs[epoch])
 
 
@@ -139,44 +142,60 @@ class Training:
             recorder=GraphRecorder(),
             signals=self.signals,
             steps_per_epoch=job.steps_per_epoch if isinstance(job, Job) else None,
+            origin_ns=self.clock.origin_ns,
         )
         board = Board(self.folder / "tb", settings, self.plan.workload.name)
-        epoch_end = _EpochEnd(watch, board)
-        arguments = training.fit_arguments()
-        if training.stream is None:
-            arguments |= {"batch_size": settings.batch_size, "shuffle": settings.shuffle}
-        if validation is not None:
-            arguments["validation_data"] = validation.validation_argument()
-        elif settings.validation_split:
-            arguments["validation_split"] = settings.validation_split
+        opened, not_opened = open_devices(str(self.facts["device"]))
+        devices = DeviceWatch(opened, self.plan.protocol.sample_interval_s, self.folder / "tb" / "device")
+        self._miss({**not_opened, **devices.missing()})
+        epoch_end = _EpochEnd(watch, board, devices)
+        arguments = self._data_arguments(training, validation)
         self.signals.training = True
         watch.recorder.start()
         try:
-            history = guarded(
-                lambda: fit(
-                    model,
-                    **arguments,
-                    epochs=settings.epochs,
-                    verbose=0,
-                    callbacks=[epoch_end],
-                    steps_per_epoch=settings.steps_per_epoch,
-                    validation_freq=settings.validation_freq,
-                    validation_batch_size=settings.validation_batch_size,
-                    loop=settings.loop,
-                    exact_kernels={"auto": "auto", "on": True, "off": False}[settings.exact_kernels],
-                    seed=settings.seed,
-                    observer=watch,
-                ),
-                "Training",
-            )
+            with devices:
+                history = guarded(
+                    lambda: fit(
+                        model,
+                        **arguments,
+                        epochs=settings.epochs,
+                        verbose=0,
+                        callbacks=[epoch_end],
+                        steps_per_epoch=settings.steps_per_epoch,
+                        validation_freq=settings.validation_freq,
+                        validation_batch_size=settings.validation_batch_size,
+                        loop=settings.loop,
+                        exact_kernels={"auto": "auto", "on": True, "off": False}[settings.exact_kernels],
+                        seed=settings.seed,
+                        observer=watch,
+                    ),
+                    "Training",
+                )
             self.facts["execution"] = dataclasses.asdict(history.steptime)
         except StopRequested:
             pass  # What was trained until now is kept like any other result.
         finally:
             self.signals.training = False
             self.facts["epochs"] = _epochs(watch, epoch_end.logs)
+            self.facts |= devices.conclude(self.folder / DEVICE_FILE, self.clock.origin_ns)
             board.close()
         return watch
+
+    def _data_arguments(self, training: Part, validation: Part | None) -> dict[str, Any]:
+        settings = self.plan.settings
+        arguments: dict[str, Any] = training.fit_arguments()
+        if training.stream is None:
+            arguments |= {"batch_size": settings.batch_size, "shuffle": settings.shuffle}
+        if validation is not None:
+            arguments["validation_data"] = validation.validation_argument()
+        elif settings.validation_split:
+            arguments["validation_split"] = settings.validation_split
+        return arguments
+
+    def _miss(self, reasons: Mapping[str, str]) -> None:
+        """Keep why something could not be measured."""
+        known = self.facts.get("unavailable")
+        self.facts["unavailable"] = {**(known if isinstance(known, dict) else {}), **reasons}
 
     def _conclude(self, model: keras.Model, watch: TrainingWatch, device: str) -> None:
         """Write the block times, and let the proof decide whether the numbers may stand."""
@@ -190,7 +209,8 @@ class Training:
         )
         device_bytes, why_not = peak_device_bytes(device)
         self.facts["memory"] = Memory(peak_process_bytes=peak_process_bytes(), peak_device_bytes=device_bytes)
-        self.facts["unavailable"] = {"memory.peak_device_bytes": why_not} if why_not else {}
+        if why_not:
+            self._miss({"memory.peak_device_bytes": why_not})
         if not watch.blocks:
             return  # Stopped before the first block: nothing was executed that could be proved.
         variables = [*model.variables, *getattr(model.optimizer, "variables", ())]
@@ -212,8 +232,7 @@ class Training:
         except (ValueError, TypeError, NotImplementedError) as error:
             part.unlink(missing_ok=True)
             reason = f"Keras cannot save this model: {' '.join(str(error).split())[:200]}"
-            known = self.facts.get("unavailable")
-            self.facts["unavailable"] = {**(known if isinstance(known, dict) else {}), "model_file": reason}
+            self._miss({"model_file": reason})
             self.events.write("note", text=reason)
             return
         self.facts["model_file"] = MODEL_FILE
@@ -261,6 +280,7 @@ def _epochs(watch: TrainingWatch, logs: Mapping[int, Mapping[str, float]]) -> tu
                 steps=sum(block.n_steps for block in blocks),
                 train_ns=sum(block.duration_ns for block in blocks),
                 validate_ns=watch.validation_ns.get(number),
+                end_ns=watch.epoch_end_ns.get(number),
             )
         )
     return tuple(epochs)

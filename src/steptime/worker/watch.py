@@ -21,7 +21,10 @@ class StopRequested(Exception):  # noqa: N818 - it is a request, not an error
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
-    """Training steps executed in one go; see ``steptime.engine.observer`` for the meaning of the fields."""
+    """Training steps executed in one go; see ``steptime.engine.observer`` for the meaning of the fields.
+
+    ``end_ns`` is when it ended, from the start of the process.
+    """
 
     epoch: int
     first_step: int
@@ -31,6 +34,7 @@ class Block:
     loop: str
     compiled: bool
     logs: Mapping[str, float]
+    end_ns: int
 
 
 @dataclass(slots=True, kw_only=True)
@@ -41,8 +45,10 @@ class TrainingWatch:
     recorder: GraphRecorder
     signals: StopSignals
     steps_per_epoch: int | None
+    origin_ns: int
     blocks: list[Block] = field(default_factory=list)
     validation_ns: dict[int, int] = field(default_factory=dict)
+    epoch_end_ns: dict[int, int] = field(default_factory=dict)
     graphs: dict[str, tuple[Any, ...]] = field(default_factory=dict)
     _last_progress_ns: int = 0
 
@@ -52,12 +58,12 @@ class TrainingWatch:
         Raises:
             StopRequested: A signal asked for it.
         """
-        block = Block(**fields)
+        now_ns = time.perf_counter_ns()
+        block = Block(**fields, end_ns=now_ns - self.origin_ns)
         graphs = self.recorder.stop()
         if graphs:
             self.graphs[block.loop] = graphs
         self.blocks.append(block)
-        now_ns = time.perf_counter_ns()
         if now_ns - self._last_progress_ns >= _PROGRESS_INTERVAL_NS:
             self._last_progress_ns = now_ns
             self._tell_progress(block)
@@ -79,6 +85,7 @@ class TrainingWatch:
         Raises:
             StopRequested: A signal asked for it.
         """
+        self.epoch_end_ns[epoch] = time.perf_counter_ns() - self.origin_ns
         self.events.write(
             "epoch",
             epoch=epoch,
@@ -97,6 +104,7 @@ class TrainingWatch:
             "steps": np.array([block.n_steps for block in self.blocks], np.int64),
             "samples": np.array([block.n_samples or 0 for block in self.blocks], np.int64),
             "duration_ns": np.array([block.duration_ns for block in self.blocks], np.int64),
+            "end_ns": np.array([block.end_ns for block in self.blocks], np.int64),
             "compiled": np.array([block.compiled for block in self.blocks], np.bool_),
             "loss": np.array([block.logs.get("loss", np.nan) for block in self.blocks], np.float64),
             "loop": np.array([block.loop for block in self.blocks], np.str_),

@@ -1,0 +1,99 @@
+"""Runs a comparison through a launcher: one study folder, one record a run, whatever becomes of each."""
+
+import dataclasses
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+
+from steptime.launch.launcher import Launcher, OnEvent
+from steptime.launch.schedule import Done, Limits, Start, is_round_over, next_step
+from steptime.plan.arm import Arm, settings_of
+from steptime.plan.plan import Placement, Plan
+from steptime.record.schema import RunRecord
+from steptime.record.store import create_run_folder
+from steptime.record.study import Study, StudyRun, write_study
+
+# Shows one run to a person while it goes on: called with its arm and its repeat, counted from 0.
+Watch = Callable[[Arm, int], AbstractContextManager[OnEvent]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Campaign:
+    """What is to be compared.
+
+    Attributes:
+        base: The plan that all arms share; its seed is that of the first repeat.
+        arms: The arms, with unique names.
+        placements: The device of each arm.
+        limits: How long it may go on.
+        study: Its folder.
+    """
+
+    base: Plan
+    arms: tuple[Arm, ...]
+    placements: tuple[Placement, ...]
+    limits: Limits
+    study: Path
+
+
+def run_campaign(
+    campaign: Campaign, study: Study, launcher: Launcher, watch: Watch, is_clear: Callable[[Study], bool]
+) -> Study:
+    """Run arms in turns until the schedule says stop; Ctrl-C ends it and keeps what there is.
+
+    Args:
+        campaign: What to run.
+        study: Its description, without runs yet; it is written to the folder after every run.
+        launcher: Executes each run.
+        watch: Shows a run while it goes on.
+        is_clear: Whether the runs so far answer the question, strictly enough to be asked again and again.
+    """
+    done: list[Done] = []
+    write_study(campaign.study, study)
+    while True:
+        clear = is_round_over(len(campaign.arms), done) and is_clear(study)
+        step = next_step(len(campaign.arms), done, campaign.limits, is_clear=clear)
+        if not isinstance(step, Start):
+            break
+        begin_s = time.perf_counter()
+        try:
+            run, record = _run(campaign, step, launcher, watch)
+        except KeyboardInterrupt:  # between two workers, or before the launcher listens
+            return _written(campaign, dataclasses.replace(study, stop="it was interrupted"))
+        duration_s = time.perf_counter() - begin_s
+        done.append(Done(arm=step.arm, duration_s=duration_s, status=record.outcome.status))
+        study = _written(campaign, dataclasses.replace(study, runs=(*study.runs, run)))
+    return _written(campaign, dataclasses.replace(study, stop=step.reason))
+
+
+def plan_of(campaign: Campaign, arm: int, repeat: int) -> Plan:
+    """Return the plan of one run."""
+    settings = settings_of(campaign.arms[arm], campaign.base.settings, repeat)
+    return dataclasses.replace(
+        campaign.base, settings=settings, placement=campaign.placements[arm], arm=campaign.arms[arm]
+    )
+
+
+def check(campaign: Campaign) -> None:
+    """Make every plan of the first round, so that a wrong setting of the last arm is known at once.
+
+    Raises:
+        UsageError: A setting outside its limits.
+    """
+    for arm in range(len(campaign.arms)):
+        plan_of(campaign, arm, 0)
+
+
+def _run(campaign: Campaign, step: Start, launcher: Launcher, watch: Watch) -> tuple[StudyRun, RunRecord]:
+    plan = plan_of(campaign, step.arm, step.repeat)
+    folder = create_run_folder(campaign.study.parent, campaign.study.name, plan)
+    with watch(campaign.arms[step.arm], step.repeat) as on_event:
+        record = launcher.launch(plan, folder, on_event)
+    return StudyRun(arm=campaign.arms[step.arm].name, folder=folder.name), record
+
+
+def _written(campaign: Campaign, study: Study) -> Study:
+    write_study(campaign.study, study)
+    return study
