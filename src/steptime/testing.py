@@ -8,6 +8,7 @@ from steptime.launch.launcher import OnEvent
 from steptime.plan.plan import Placement, Plan
 from steptime.plan.settings import Settings, change
 from steptime.plan.workload import parse_workload
+from steptime.record.files import write_arrays
 from steptime.record.schema import (
     SCHEMA_VERSION,
     Environment,
@@ -20,7 +21,8 @@ from steptime.record.schema import (
     RunRecord,
     StepTimes,
 )
-from steptime.record.store import write_record
+from steptime.record.store import DEVICE_FILE, STEPS_FILE, write_record
+from steptime.record.stored import StoredRun
 
 
 def make_plan(workload: str = "mnist-cnn", **settings: Any) -> Plan:
@@ -75,6 +77,7 @@ def make_record(plan: Plan | None = None, **changes: Any) -> RunRecord:
                 steps=1875,
                 train_ns=20_000_000_000,
                 validate_ns=1_500_000_000,
+                end_ns=(6 + 22 * (number + 1)) * 1_000_000_000,
             )
             for number in range(2)
         ),
@@ -98,17 +101,60 @@ def make_record(plan: Plan | None = None, **changes: Any) -> RunRecord:
     return dataclasses.replace(record, **changes)
 
 
-class FakeLauncher:
-    """Answers each plan with the next of the given records, and writes it as a worker would."""
+def make_run(
+    record: RunRecord | None = None,
+    *,
+    step_s: float = 0.01,
+    noise: float = 0.01,
+    blocks: int = 60,
+    seed: int = 0,
+) -> StoredRun:
+    """Return a run with the times of its blocks: a first one that compiles, then steady ones of 25 steps.
 
-    def __init__(self, *records: RunRecord) -> None:
-        self._records = list(records)
+    Args:
+        record: Its record.
+        step_s: Typical time of a step.
+        noise: Relative spread of the blocks.
+        blocks: Number of blocks.
+        seed: Seed of the noise.
+    """
+    import numpy as np
+
+    rng = np.random.default_rng(seed)
+    steps = np.full(blocks, 25)
+    duration_ns = (step_s * 1e9 * steps * np.exp(noise * rng.standard_normal(blocks))).astype(np.int64)
+    duration_ns[0] += 900_000_000
+    columns = {
+        "epoch": np.zeros(blocks, np.int64),
+        "first_step": np.cumsum(steps) - steps,
+        "steps": steps,
+        "samples": steps * 32,
+        "duration_ns": duration_ns,
+        "end_ns": 6_000_000_000 + np.cumsum(duration_ns),
+        "compiled": np.arange(blocks) == 0,
+        "loss": 2.3 * np.exp(-np.arange(blocks) / 20),
+        "loop": np.full(blocks, "graph"),
+    }
+    return StoredRun(record=record or make_record(), steps=columns, devices={})
+
+
+class FakeLauncher:
+    """Answers each plan with the next of the given records or runs, and writes it as a worker would."""
+
+    def __init__(self, *answers: RunRecord | StoredRun) -> None:
+        self._answers = list(answers)
         self.plans: list[Plan] = []
 
     def launch(self, plan: Plan, folder: Path, on_event: OnEvent) -> RunRecord:
         """Return the next record, under the plan and the folder that were given."""
         self.plans.append(plan)
         on_event({"kind": "phase", "name": "train", "words": "training"})
-        record = dataclasses.replace(self._records.pop(0), plan=plan, run_id=folder.name)
+        answer = self._answers.pop(0)
+        given = answer.record if isinstance(answer, StoredRun) else answer
+        record = dataclasses.replace(given, plan=plan, run_id=folder.name)
         write_record(folder, record)
+        if isinstance(answer, StoredRun) and answer.steps:
+            write_arrays(folder / STEPS_FILE, answer.steps)
+        if isinstance(answer, StoredRun) and answer.devices:
+            write_arrays(folder / DEVICE_FILE, answer.devices)
         return record

@@ -24,8 +24,9 @@ def record_page() -> str:
         "quantity's name ends in its unit, and `null` means not known (`unavailable` says why), never zero.",
         "Beside it, `steps.npz` holds one entry for each block of steps (`numpy.load` opens it): `epoch`,",
         "`first_step`, `steps`, `samples`, `duration_ns`, `end_ns` (from the start of the process), `compiled`,",
-        "`loss`, `loop`. `device.npz` holds the samples of each device while it trained: `cpu.t_ns` (from the start of",
-        "the process), `cpu.utilisation_share`, `gpu0.power_w` and so on; NaN is a reading that is not known.",
+        "`loss`, `loop`, and `logs.NAME` for each metric. `device.npz` holds the samples of each device while it",
+        "trained: `cpu.t_ns` (from the start of the process), `cpu.utilisation_share`, `gpu0.power_w` and so on; NaN is a",
+        "reading that is not known.",
     ]
     for name, meaning, fields in schema.describe():
         lines += [

@@ -1,4 +1,4 @@
-"""A page before it has a format: headings, paragraphs and tables, in order."""
+"""A page before it has a format: headings, paragraphs, code, tables and charts, in order."""
 
 from dataclasses import dataclass
 
@@ -18,6 +18,13 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Code:
+    """Lines that are shown as they are: a command, the end of a log."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
     """Rows of text under column names; empty names make a list of pairs.
 
@@ -32,12 +39,112 @@ class Table:
     right: tuple[int, ...] = ()
 
 
-Part = Heading | Text | Table
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bars:
+    """One horizontal bar for each label, with its interval.
+
+    Attributes:
+        labels: Names of the bars.
+        values: Their lengths.
+        lows: Lower ends of the intervals.
+        highs: Upper ends.
+        texts: What is written beside each bar.
+        x_title: Title of the axis, with its unit.
+    """
+
+    labels: tuple[str, ...]
+    values: tuple[float, ...]
+    lows: tuple[float, ...]
+    highs: tuple[float, ...]
+    texts: tuple[str, ...]
+    x_title: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stacks:
+    """One horizontal bar for each label, made of parts.
+
+    Attributes:
+        labels: Names of the bars.
+        parts: Name of each part and its length in every bar, in order.
+        texts: What is written beside each bar.
+        x_title: Title of the axis, with its unit.
+    """
+
+    labels: tuple[str, ...]
+    parts: tuple[tuple[str, tuple[float, ...]], ...]
+    texts: tuple[str, ...]
+    x_title: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Series:
+    """One line of a plot.
+
+    Attributes:
+        name: What the legend calls it; empty for a line that belongs to one that is named.
+        colour: Number of its colour; lines of one thing share it.
+        x: Places.
+        y: Values.
+        low: Lower edge of a band around it; empty for none.
+        high: Upper edge.
+        is_marked: Whether points are drawn as markers, as for values that are known at these places only.
+    """
+
+    name: str
+    colour: int
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    low: tuple[float, ...] = ()
+    high: tuple[float, ...] = ()
+    is_marked: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Curves:
+    """Lines over one axis.
+
+    Attributes:
+        series: The lines.
+        x_title: Title of the horizontal axis, with its unit.
+        y_title: Title of the vertical axis, with its unit.
+        is_log: Whether the vertical axis is logarithmic.
+        from_zero: Whether the vertical axis begins at 0.
+        level: A horizontal line, such as a target; None for none.
+    """
+
+    series: tuple[Series, ...]
+    x_title: str
+    y_title: str
+    is_log: bool = False
+    from_zero: bool = False
+    level: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chart:
+    """A picture.
+
+    Attributes:
+        name: Fit for a file's name: small letters and hyphens.
+        title: What it shows.
+        text: How to read it, in a sentence or two.
+        plot: Its data.
+    """
+
+    name: str
+    title: str
+    text: str
+    plot: Bars | Stacks | Curves
+
+
+Part = Heading | Text | Code | Table | Chart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """A page: a title (may be empty) and its parts."""
+    """A page: a title (may be empty), a small line above it, and its parts."""
 
     title: str
     parts: tuple[Part, ...]
+    above: str = ""

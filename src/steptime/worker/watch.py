@@ -98,6 +98,7 @@ class TrainingWatch:
 
     def arrays(self) -> dict[str, "np.ndarray[Any, Any]"]:
         """Return one column for each property of the blocks, for steps.npz."""
+        metrics = dict.fromkeys(name for block in self.blocks for name in block.logs if name != "loss")
         return {
             "epoch": np.array([block.epoch for block in self.blocks], np.int64),
             "first_step": np.array([block.first_step for block in self.blocks], np.int64),
@@ -108,6 +109,10 @@ class TrainingWatch:
             "compiled": np.array([block.compiled for block in self.blocks], np.bool_),
             "loss": np.array([block.logs.get("loss", np.nan) for block in self.blocks], np.float64),
             "loop": np.array([block.loop for block in self.blocks], np.str_),
+            **{
+                f"logs.{name}": np.array([block.logs.get(name, np.nan) for block in self.blocks], np.float64)
+                for name in metrics
+            },
         }
 
     def _tell_progress(self, block: Block) -> None:

@@ -1,8 +1,10 @@
 """One record as a page, and the summary that ends a training."""
 
+import shlex
+
 from steptime import units
 from steptime.record.schema import Proof, RunRecord
-from steptime.report.document import Document, Heading, Part, Table, Text
+from steptime.report.document import Code, Document, Heading, Part, Table, Text
 
 UNKNOWN = "-"
 _PLAIN = ("", "")
@@ -24,7 +26,7 @@ def run_page(record: RunRecord) -> Document:
         Table(columns=_PLAIN, rows=_main_rows(record)),
     ]
     if outcome.log_tail:
-        parts += [Heading(text="Last lines of worker.log"), Text(text="\n".join(outcome.log_tail))]
+        parts += [Heading(text="Last lines of worker.log"), Code(text="\n".join(outcome.log_tail))]
     if record.phases:
         rows = tuple((phase.name, units.seconds(phase.duration_ns / 1e9)) for phase in record.phases)
         parts += [Heading(text="Phases"), Table(columns=_PLAIN, rows=rows, right=(1,))]
@@ -37,7 +39,7 @@ def run_page(record: RunRecord) -> Document:
     if record.unavailable:
         parts += [Heading(text="Not measured"), Table(columns=_PLAIN, rows=tuple(record.unavailable.items()))]
     if record.plan.command:
-        parts += [Heading(text="Command"), Text(text="  " + " ".join(record.plan.command))]
+        parts += [Heading(text="Command"), Code(text=shlex.join(record.plan.command))]
     return Document(title=record.run_id, parts=tuple(parts))
 
 

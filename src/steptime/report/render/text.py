@@ -3,7 +3,7 @@
 import shutil
 import textwrap
 
-from steptime.report.document import Document, Heading, Part, Table, Text
+from steptime.report.document import Chart, Code, Document, Heading, Table, Text
 
 
 def render_text(document: Document, width: int | None = None) -> str:
@@ -15,7 +15,8 @@ def render_text(document: Document, width: int | None = None) -> str:
     """
     columns = width or shutil.get_terminal_size((100, 24)).columns
     blocks = [clean(document.title)] if document.title else []
-    blocks += [_render(part, columns) for part in document.parts]
+    # A picture needs more than characters; its numbers stand in a table.
+    blocks += [_render(part, columns) for part in document.parts if not isinstance(part, Chart)]
     return "\n".join(blocks).strip("\n")
 
 
@@ -24,9 +25,11 @@ def clean(text: str) -> str:
     return "".join(ch if ch.isprintable() or ch == "\n" else "�" for ch in text)
 
 
-def _render(part: Part, width: int) -> str:
+def _render(part: Heading | Text | Code | Table, width: int) -> str:
     if isinstance(part, Heading):
         return f"\n{clean(part.text)}"
+    if isinstance(part, Code):
+        return textwrap.indent(clean(part.text), "  ")
     if isinstance(part, Text):
         return "\n".join(textwrap.fill(line, width) for line in clean(part.text).splitlines())
     return _render_table(part, width)

@@ -1,0 +1,58 @@
+"""Horizontal bars, with intervals or made of parts; the label stands above its bar, where a phone has room."""
+
+from typing import TYPE_CHECKING
+
+from steptime.report.charts.style import INK, MUTED, colour, without_markup
+from steptime.report.document import Bars, Stacks
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_THICKNESS = 0.42
+_LABEL_OFFSET = 0.36
+
+
+def draw_bars(bars: Bars, axes: "Axes") -> None:
+    """Draw each bar with its interval as a line over its end."""
+    for place, value in enumerate(bars.values):
+        axes.barh(place, value, height=_THICKNESS, color=colour(place))
+    spread = [
+        [value - low for value, low in zip(bars.values, bars.lows, strict=True)],
+        [high - value for value, high in zip(bars.values, bars.highs, strict=True)],
+    ]
+    axes.errorbar(
+        bars.values, range(len(bars.values)), xerr=spread, fmt="none", ecolor=INK, elinewidth=1.2, capsize=3
+    )
+    _finish(axes, bars.labels, bars.texts, bars.highs, bars.x_title)
+
+
+def draw_stacks(stacks: Stacks, axes: "Axes") -> None:
+    """Draw each bar as its parts, one after the other."""
+    ends = [0.0] * len(stacks.labels)
+    for number, (name, lengths) in enumerate(stacks.parts):
+        axes.barh(
+            range(len(lengths)),
+            lengths,
+            left=ends,
+            height=_THICKNESS,
+            color=colour(number),
+            label=without_markup(name),
+        )
+        ends = [end + length for end, length in zip(ends, lengths, strict=True)]
+    _finish(axes, stacks.labels, stacks.texts, tuple(ends), stacks.x_title)
+    axes.figure.legend(loc="outside lower left", ncols=3, columnspacing=1.2, handlelength=1.0)  # type: ignore[union-attr]
+
+
+def _finish(
+    axes: "Axes", labels: tuple[str, ...], texts: tuple[str, ...], ends: tuple[float, ...], x_title: str
+) -> None:
+    longest = max(ends, default=0.0) or 1.0
+    for place, (label, text, end) in enumerate(zip(labels, texts, ends, strict=True)):
+        axes.text(0, place - _LABEL_OFFSET, without_markup(label), va="center", color=INK, size=9)
+        axes.text(end + longest * 0.02, place, without_markup(text), va="center", color=MUTED, size=9)
+    axes.set_xlim(0, longest * 1.28)
+    axes.set_ylim(len(labels) - 0.6, -0.62)
+    axes.set_yticks([])
+    axes.grid(visible=False, axis="y")
+    axes.spines["left"].set_visible(False)
+    axes.set_xlabel(without_markup(x_title))

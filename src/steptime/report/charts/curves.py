@@ -1,0 +1,36 @@
+"""Lines over time or over another axis, with bands and a target."""
+
+from typing import TYPE_CHECKING
+
+from steptime.report.charts.style import MUTED, colour, without_markup
+from steptime.report.document import Curves
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def draw_curves(curves: Curves, axes: "Axes") -> None:
+    """Draw every series; those without a name belong to one that has it, and are drawn like it."""
+    for series in curves.series:
+        shade = colour(series.colour)
+        if series.low:
+            axes.fill_between(series.x, series.low, series.high, color=shade, alpha=0.22, linewidth=0)
+        axes.plot(
+            series.x,
+            series.y,
+            color=shade,
+            marker="o" if series.is_marked else None,
+            linewidth=1.1 if series.is_marked else 1.6,
+            label=without_markup(series.name) if series.name else None,
+        )
+    if curves.level is not None:
+        axes.axhline(curves.level, color=MUTED, linewidth=1, linestyle=(0, (4, 3)))
+    if curves.is_log:
+        axes.set_yscale("log")
+    if curves.from_zero:
+        axes.set_ylim(bottom=0)
+    axes.set_xlim(left=0)
+    axes.set_xlabel(without_markup(curves.x_title))
+    axes.set_ylabel(without_markup(curves.y_title))
+    if any(series.name for series in curves.series):
+        axes.figure.legend(loc="outside upper left", ncols=2, columnspacing=1.2, handlelength=1.4)  # type: ignore[union-attr]

@@ -1,0 +1,56 @@
+"""How charts look: sizes, and colours that people with any colour vision can tell apart."""
+
+from typing import Any
+
+# Okabe and Ito, "Color Universal Design" (2008), less its yellow, which is too pale for lines on white.
+PALETTE = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#7a5195", "#6b7280")
+INK = "#1b2430"
+MUTED = "#5d6875"
+GRID = "#d9dee5"
+
+# Inches at 100 dots an inch. A chart this small is readable on a phone, and only a little large on a desk.
+WIDTH_IN = 4.4
+HEIGHT_IN = 2.7
+
+RC: dict[str, Any] = {
+    "figure.dpi": 100,
+    "savefig.dpi": 200,
+    "figure.constrained_layout.use": True,
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans"],
+    "font.size": 9,
+    "text.color": INK,
+    "axes.labelcolor": MUTED,
+    "axes.labelsize": 9,
+    "axes.edgecolor": GRID,
+    "axes.facecolor": "none",
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.unicode_minus": False,
+    "grid.color": GRID,
+    "grid.linewidth": 0.7,
+    "xtick.color": GRID,
+    "ytick.color": GRID,
+    "xtick.labelcolor": MUTED,
+    "ytick.labelcolor": MUTED,
+    "xtick.labelsize": 8.5,
+    "ytick.labelsize": 8.5,
+    "legend.frameon": False,
+    "legend.fontsize": 8.5,
+    "lines.linewidth": 1.6,
+    "lines.markersize": 5,
+    # Text stays text: it can be read aloud, searched and copied, and follows the page's font.
+    "svg.fonttype": "none",
+}
+
+
+def colour(number: int) -> str:
+    """Return a colour by its number; after the last one they come again."""
+    return PALETTE[number % len(PALETTE)]
+
+
+def without_markup(text: str) -> str:
+    """Return text that matplotlib takes as it is: a dollar sign would begin a formula."""
+    return text.replace("$", r"\$")
