@@ -62,6 +62,15 @@ def watts(value_w: float) -> str:
     return f"{value_w:.0f} W"
 
 
+def joules(value_j: float) -> str:
+    """Format an energy in joules, or in watt-hours from 36 kJ on.
+
+    >>> joules(1234.5), joules(72000)
+    ('1234 J', '20.0 Wh')
+    """
+    return f"{_three_digits(value_j)} J" if value_j < 36_000 else f"{_three_digits(value_j / 3600)} Wh"
+
+
 def _three_digits(value: float) -> str:
     magnitude = abs(value)
     if magnitude >= 99.95:

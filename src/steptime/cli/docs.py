@@ -25,8 +25,8 @@ def record_page() -> str:
         "Beside it, `steps.npz` holds one entry for each block of steps (`numpy.load` opens it): `epoch`,",
         "`first_step`, `steps`, `samples`, `duration_ns`, `end_ns` (from the start of the process), `compiled`,",
         "`loss`, `loop`, and `logs.NAME` for each metric. `device.npz` holds the samples of each device while it",
-        "trained: `cpu.t_ns` (from the start of the process), `cpu.utilisation_share`, `gpu0.power_w` and so on; NaN is a",
-        "reading that is not known.",
+        "trained: `cpu.t_ns` (from the start of the process), `cpu.utilisation_share`, `gpu0.power_w` and so on; NaN",
+        "is a reading that is not known.",
     ]
     for name, meaning, fields in schema.describe():
         lines += [

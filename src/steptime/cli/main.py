@@ -15,6 +15,10 @@ from steptime.errors import SteptimeError
 # Command -> (module, what it does). The order is that of the help page.
 COMMANDS: dict[str, tuple[str, str]] = {
     "train": ("steptime.cli.commands.train", "train a workload and leave a record"),
+    "compare": (
+        "steptime.cli.commands.compare",
+        "train the same work in several ways, in turns, and say which is faster",
+    ),
     "runs": ("steptime.cli.commands.runs", "list what has been run"),
     "show": ("steptime.cli.commands.show", "print one record as a page"),
     "board": ("steptime.cli.commands.board", "open TensorBoard on the runs"),

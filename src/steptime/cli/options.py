@@ -5,6 +5,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from steptime.errors import UsageError
 from steptime.plan.project_file import find_project_file, read_project_settings
 from steptime.plan.settings import Settings, change, parse_pairs
 
@@ -29,7 +30,7 @@ def add_runs_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_json_option(parser: argparse.ArgumentParser) -> None:
+def add_json_option(parser: argparse._ActionsContainer) -> None:
     """Add ``--json``."""
     parser.add_argument("--json", action="store_true", help="print JSON on stdout, and nothing else there")
 
@@ -53,13 +54,17 @@ def runs_folder(options: argparse.Namespace) -> Path:
     return Path(options.runs or os.environ.get("STEPTIME_RUNS") or "runs")
 
 
-def read_settings(options: argparse.Namespace) -> Settings:
+def read_settings(options: argparse.Namespace, start: Settings | None = None) -> Settings:
     """Return the settings: the project's file, then ``--set``, then the flags.
+
+    Args:
+        options: What was given on the command line.
+        start: What holds where nobody says anything; the declared defaults when left out.
 
     Raises:
         UsageError: An unknown key or a value outside its limits.
     """
-    settings = Settings()
+    settings = start or Settings()
     project_file = find_project_file(Path.cwd())
     if project_file is not None:
         settings = change(settings, read_project_settings(project_file), str(project_file))
@@ -75,3 +80,18 @@ def read_settings(options: argparse.Namespace) -> Settings:
 def command_line(arguments: Sequence[str]) -> tuple[str, ...]:
     """Return the command to repeat a run, without paths of the interpreter."""
     return ("steptime", *arguments)
+
+
+def check_tensorflow() -> None:
+    """Say at once what a worker would find out after seconds.
+
+    Raises:
+        UsageError: TensorFlow is not installed.
+    """
+    import importlib.util
+
+    if importlib.util.find_spec("tensorflow") is None or importlib.util.find_spec("keras") is None:
+        raise UsageError(
+            "Training needs TensorFlow and Keras. They are not installed here",
+            hint="pip install 'steptime[cpu]', or 'steptime[gpu]' beside an NVIDIA driver.",
+        )

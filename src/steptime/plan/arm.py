@@ -80,9 +80,8 @@ def find_arm(arms: tuple[Arm, ...], text: str | None) -> Arm:
     """
     if text is None:
         return arms[0]
-    wanted = text.replace(" ", "")
     for arm in arms:
-        if wanted in (arm.name.replace(" ", ""), arm.text.replace(" ", "")):
+        if text in (arm.name, arm.text) or _words(text) == _words(arm.text):
             return arm
     raise UsageError(
         f"--baseline must name an arm: {', '.join(repr(arm.text) for arm in arms)}. Received: {text!r}",
@@ -107,5 +106,10 @@ def settings_of(arm: Arm, base: Settings, repeat: int) -> Settings:
     return dataclasses.replace(own, seed=own.seed + repeat, name=f"{label[:56]}-{repeat + 1}")
 
 
+def _words(text: str) -> list[str]:
+    return text.replace(",", " ").split()
+
+
 def _default_name(changes: Mapping[str, str]) -> str:
-    return ", ".join(value if key == "device" else f"{key}={value}" for key, value in changes.items())
+    # Spaces instead of commas: the name stands in sentences.
+    return " ".join(value if key == "device" else f"{key}={value}" for key, value in changes.items())

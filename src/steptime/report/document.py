@@ -12,9 +12,15 @@ class Heading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Text:
-    """A paragraph, or one line."""
+    """A paragraph, or one line.
+
+    Attributes:
+        text: Its words; what stands between backticks is code.
+        is_caution: Whether it warns of something.
+    """
 
     text: str
+    is_caution: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +36,7 @@ class Table:
 
     Attributes:
         columns: Column names; all of them empty for a table without a head.
-        rows: Cells, as text for people.
+        rows: Cells, as text for people. Further lines of a cell are of less weight: its interval.
         right: Numbers of the columns that hold quantities and are set to the right.
     """
 
@@ -45,6 +51,7 @@ class Bars:
 
     Attributes:
         labels: Names of the bars.
+        colours: Numbers of their colours.
         values: Their lengths.
         lows: Lower ends of the intervals.
         highs: Upper ends.
@@ -53,6 +60,7 @@ class Bars:
     """
 
     labels: tuple[str, ...]
+    colours: tuple[int, ...]
     values: tuple[float, ...]
     lows: tuple[float, ...]
     highs: tuple[float, ...]

@@ -48,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
         export=_checked_export(options.export),
         command=shared.command_line(sys.argv[1:]),
     )
-    _check_tensorflow()
+    shared.check_tensorflow()
     folder = create_run_folder(shared.runs_folder(options), "train", plan)
     with make_progress(settings.epochs) as progress:
         record = ProcessLauncher().launch(plan, folder, progress.event)
@@ -88,18 +88,3 @@ def _checked_export(text: str | None) -> str | None:
             hint="For example: --export model.keras",
         )
     return str(path.absolute())
-
-
-def _check_tensorflow() -> None:
-    """Say at once what the worker would find out after seconds.
-
-    Raises:
-        UsageError: TensorFlow is not installed.
-    """
-    import importlib.util
-
-    if importlib.util.find_spec("tensorflow") is None or importlib.util.find_spec("keras") is None:
-        raise UsageError(
-            "Training needs TensorFlow and Keras. They are not installed here",
-            hint="pip install 'steptime[cpu]', or 'steptime[gpu]' beside an NVIDIA driver.",
-        )

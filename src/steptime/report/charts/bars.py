@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from steptime.report.charts.style import INK, MUTED, colour, without_markup
+from steptime.report.charts.style import INK, MUTED, colour
 from steptime.report.document import Bars, Stacks
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ _LABEL_OFFSET = 0.36
 def draw_bars(bars: Bars, axes: "Axes") -> None:
     """Draw each bar with its interval as a line over its end."""
     for place, value in enumerate(bars.values):
-        axes.barh(place, value, height=_THICKNESS, color=colour(place))
+        axes.barh(place, value, height=_THICKNESS, color=colour(bars.colours[place]))
     spread = [
         [value - low for value, low in zip(bars.values, bars.lows, strict=True)],
         [high - value for value, high in zip(bars.values, bars.highs, strict=True)],
@@ -36,11 +36,11 @@ def draw_stacks(stacks: Stacks, axes: "Axes") -> None:
             left=ends,
             height=_THICKNESS,
             color=colour(number),
-            label=without_markup(name),
+            label=name,
         )
         ends = [end + length for end, length in zip(ends, lengths, strict=True)]
     _finish(axes, stacks.labels, stacks.texts, tuple(ends), stacks.x_title)
-    axes.figure.legend(loc="outside lower left", ncols=3, columnspacing=1.2, handlelength=1.0)  # type: ignore[union-attr]
+    axes.figure.legend(loc="outside lower left", ncols=3, columnspacing=1.2, handlelength=1.0)
 
 
 def _finish(
@@ -48,11 +48,11 @@ def _finish(
 ) -> None:
     longest = max(ends, default=0.0) or 1.0
     for place, (label, text, end) in enumerate(zip(labels, texts, ends, strict=True)):
-        axes.text(0, place - _LABEL_OFFSET, without_markup(label), va="center", color=INK, size=9)
-        axes.text(end + longest * 0.02, place, without_markup(text), va="center", color=MUTED, size=9)
+        axes.text(0, place - _LABEL_OFFSET, label, va="center", color=INK, size=10)
+        axes.text(end + longest * 0.02, place, text, va="center", color=MUTED, size=10)
     axes.set_xlim(0, longest * 1.28)
     axes.set_ylim(len(labels) - 0.6, -0.62)
     axes.set_yticks([])
     axes.grid(visible=False, axis="y")
     axes.spines["left"].set_visible(False)
-    axes.set_xlabel(without_markup(x_title))
+    axes.set_xlabel(x_title)

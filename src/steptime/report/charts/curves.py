@@ -1,8 +1,9 @@
 """Lines over time or over another axis, with bands and a target."""
 
+import math
 from typing import TYPE_CHECKING
 
-from steptime.report.charts.style import MUTED, colour, without_markup
+from steptime.report.charts.style import MUTED, colour
 from steptime.report.document import Curves
 
 if TYPE_CHECKING:
@@ -11,6 +12,8 @@ if TYPE_CHECKING:
 
 def draw_curves(curves: Curves, axes: "Axes") -> None:
     """Draw every series; those without a name belong to one that has it, and are drawn like it."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
     for series in curves.series:
         shade = colour(series.colour)
         if series.low:
@@ -21,16 +24,26 @@ def draw_curves(curves: Curves, axes: "Axes") -> None:
             color=shade,
             marker="o" if series.is_marked else None,
             linewidth=1.1 if series.is_marked else 1.6,
-            label=without_markup(series.name) if series.name else None,
+            label=series.name or None,
         )
     if curves.level is not None:
         axes.axhline(curves.level, color=MUTED, linewidth=1, linestyle=(0, (4, 3)))
     if curves.is_log:
         axes.set_yscale("log")
+        # Over few decades the powers of ten alone would label one tick or none.
+        low, high = axes.get_ylim()
+        decades = math.log10(high / low)
+        axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if decades < 2.5 else (1.0,)))
+        axes.yaxis.set_minor_locator(NullLocator())
+        axes.yaxis.set_major_formatter(FuncFormatter(_plain))
     if curves.from_zero:
         axes.set_ylim(bottom=0)
     axes.set_xlim(left=0)
-    axes.set_xlabel(without_markup(curves.x_title))
-    axes.set_ylabel(without_markup(curves.y_title))
+    axes.set_xlabel(curves.x_title)
+    axes.set_ylabel(curves.y_title)
     if any(series.name for series in curves.series):
-        axes.figure.legend(loc="outside upper left", ncols=2, columnspacing=1.2, handlelength=1.4)  # type: ignore[union-attr]
+        axes.figure.legend(loc="outside upper left", ncols=2, columnspacing=1.2, handlelength=1.4)
+
+
+def _plain(value: float, place: int | None = None) -> str:  # noqa: ARG001 - matplotlib's own signature
+    return f"{value:g}"

@@ -14,7 +14,7 @@ from steptime.report.document import Bars, Chart, Curves, Stacks
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_ROW_IN = 0.52  # height of one bar with its label
+_ROW_IN = 0.56  # height of one bar with its label
 
 
 def svg(chart: Chart) -> str:
@@ -34,7 +34,7 @@ def write_png(chart: Chart, folder: Path) -> Path:
     with matplotlib.rc_context(style.RC):
         buffer = io.BytesIO()
         figure = _figure(chart)
-        figure.suptitle(style.without_markup(chart.title), x=0.02, ha="left", size=10, color=style.INK)
+        figure.suptitle(chart.title, x=0.02, ha="left", size=10, color=style.INK)
         figure.savefig(buffer, format="png", facecolor="white")
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{chart.name}.png"

@@ -35,7 +35,7 @@ def run_page(record: RunRecord) -> Document:
     if record.proof:
         parts += [Heading(text="Proof of placement"), Table(columns=_PLAIN, rows=_proof_rows(record.proof))]
     if record.environment:
-        parts += [Heading(text="Environment"), Table(columns=_PLAIN, rows=_environment_rows(record))]
+        parts += [Heading(text="Environment"), Table(columns=_PLAIN, rows=environment_rows(record))]
     if record.unavailable:
         parts += [Heading(text="Not measured"), Table(columns=_PLAIN, rows=tuple(record.unavailable.items()))]
     if record.plan.command:
@@ -53,7 +53,7 @@ def _main_rows(record: RunRecord) -> tuple[tuple[str, str], ...]:
     if record.device:
         rows.append(("device", f"{record.device} ({record.device_reason})"))
     if record.proof:
-        rows.append(("proof", _proof_sentence(record.proof)))
+        rows.append(("proof", proof_sentence(record.proof)))
     if record.execution and record.execution.get("reason"):
         rows.append(("loop", f"{record.execution['loop']}: {record.execution['reason']}"))
     if record.epochs:
@@ -83,7 +83,8 @@ def _main_rows(record: RunRecord) -> tuple[tuple[str, str], ...]:
     return tuple(rows)
 
 
-def _proof_sentence(proof: Proof) -> str:
+def proof_sentence(proof: Proof) -> str:
+    """Return where ops and variables were, in one line."""
     ops = ", ".join(f"{count} compute ops on {device}" for device, count in sorted(proof.compute_ops.items()))
     variables = ", ".join(
         f"{count} variables on {device}" for device, count in sorted(proof.variables.items())
@@ -94,7 +95,7 @@ def _proof_sentence(proof: Proof) -> str:
 
 
 def _proof_rows(proof: Proof) -> tuple[tuple[str, str], ...]:
-    rows = [("planned device", proof.planned_device), ("executed", _proof_sentence(proof))]
+    rows = [("planned device", proof.planned_device), ("executed", proof_sentence(proof))]
     rows += [(f"heavy ops on {device}", ", ".join(ops)) for device, ops in sorted(proof.heavy_ops.items())]
     return tuple(rows)
 
@@ -115,7 +116,8 @@ def _epoch_table(record: RunRecord) -> Table:
     return Table(columns=columns, rows=rows, right=tuple(range(len(columns))))
 
 
-def _environment_rows(record: RunRecord) -> tuple[tuple[str, str], ...]:
+def environment_rows(record: RunRecord) -> tuple[tuple[str, str], ...]:
+    """Return machine, GPUs, versions and flags; none when the record has no environment."""
     environment = record.environment
     if environment is None:
         return ()

@@ -25,6 +25,12 @@ def clean(text: str) -> str:
     return "".join(ch if ch.isprintable() or ch == "\n" else "�" for ch in text)
 
 
+def joined(cell: str) -> str:
+    """Return a cell in one line: what stands below its first one in parentheses."""
+    first, *below = cell.split("\n")
+    return f"{first} ({', '.join(below)})" if below else first
+
+
 def _render(part: Heading | Text | Code | Table, width: int) -> str:
     if isinstance(part, Heading):
         return f"\n{clean(part.text)}"
@@ -37,7 +43,7 @@ def _render(part: Heading | Text | Code | Table, width: int) -> str:
 
 def _render_table(table: Table, width: int) -> str:
     head = [table.columns] if any(table.columns) else []
-    rows = [tuple(clean(cell) for cell in row) for row in (*head, *table.rows)]
+    rows = [tuple(clean(joined(cell)) for cell in row) for row in (*head, *table.rows)]
     if not rows:
         return ""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]

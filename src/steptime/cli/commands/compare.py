@@ -1,0 +1,67 @@
+"""``steptime compare``: several ways to train the same work, in turns, and an honest answer with pictures."""
+
+import argparse
+
+from steptime.cli import options as shared
+from steptime.cli import output
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what can be said about a comparison."""
+    parser.add_argument(
+        "words", nargs="*", metavar="WORKLOAD | RUN RUN ...",
+        help="what to train (default: mnist-cnn); or two or more runs that exist (repeats joined by commas); or the"
+        " folder of an earlier comparison",
+    )  # fmt: skip
+    parser.add_argument(
+        "--arm", action="append", default=[], dest="arms", metavar="DEVICE[,KEY=VALUE ...]",
+        help="one way to train, such as gpu,precision=mixed_float16; give two or more (default: Keras' own loop and"
+        " steptime's, on the CPU and on each GPU)",
+    )  # fmt: skip
+    parser.add_argument("--baseline", metavar="ARM", help="compare with this arm (default: the first)")
+    parser.add_argument("--target", metavar="METRIC=VALUE", help="time until then, such as val_accuracy=0.98")
+    parser.add_argument("--repeats", type=int, metavar="N", help="runs of each arm, at least 2")
+    parser.add_argument(
+        "--time-budget", type=float, metavar="SECONDS", help="begin no round that would not end by then (180)"
+    )
+    parser.add_argument(
+        "--allow-different", action="append", default=[], dest="allowed", metavar="KEY",
+        help="compare although the arms differ in KEY without saying so",
+    )  # fmt: skip
+    shared.add_setting_options(parser)
+    parser.add_argument(
+        "--time-limit", type=float, metavar="SECONDS", help="end a single run that takes longer"
+    )
+    shared.add_runs_option(parser)
+    form = parser.add_mutually_exclusive_group()
+    shared.add_json_option(form)
+    form.add_argument("--markdown", action="store_true", help="print Markdown, to be pasted into an issue")
+    form.add_argument("--csv", action="store_true", help="print every quantity as CSV")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Compare, write the report, and print the answer."""
+    from steptime.cli.comparing import comparison_of, find_study, refuse_unlike, run_new, show, take_existing
+    from steptime.launch.process import ProcessLauncher
+    from steptime.record.store import writable
+    from steptime.record.study import read_study, write_study
+    from steptime.report.files import write_page
+    from steptime.report.pages.compare import compare_page
+
+    earlier = find_study(options, options.words)
+    if earlier is not None:
+        folder, study = earlier, read_study(earlier)
+    elif len(options.words) > 1:
+        folder, study = take_existing(options, options.words)
+    else:
+        folder, study = run_new(options, (options.words or ["mnist-cnn"])[0], ProcessLauncher())
+    comparison, runs = comparison_of(folder, study)
+    refuse_unlike(comparison, study)
+    with writable(folder):
+        write_study(folder, study)
+        page = write_page(compare_page(comparison, study, runs), folder)
+    show(options, folder, study, comparison)
+    output.say(f"report: {page}")
+    if study.stop == "it was interrupted":
+        return 130
+    return 0 if all(facts.repeats for facts in comparison.arms) else 3

@@ -1,0 +1,221 @@
+"""What ``steptime compare`` asks for: a campaign that is still to be run, or runs that exist already."""
+
+import argparse
+import contextlib
+import dataclasses
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from steptime.analysis.comparison import Comparison, compare
+from steptime.analysis.differences import refused
+from steptime.analysis.target import Target, parse_target
+from steptime.analysis.verdict import CONFIDENCE, EARLY_CONFIDENCE
+from steptime.cli import options as shared
+from steptime.cli import output
+from steptime.cli.progress import BarProgress, LineProgress
+from steptime.device.find import find_gpus
+from steptime.errors import UsageError
+from steptime.launch.campaign import Campaign, check, run_campaign
+from steptime.launch.launcher import Launcher, OnEvent
+from steptime.launch.placement import choose_placement, cpu_only_build
+from steptime.launch.schedule import DEFAULT_BUDGET_S, Limits
+from steptime.plan.arm import Arm, default_arms, distinct, find_arm, parse_arm
+from steptime.plan.codec import to_json
+from steptime.plan.plan import Plan, Protocol
+from steptime.plan.settings import Settings
+from steptime.plan.workload import parse_workload
+from steptime.record.store import find_run, read_record
+from steptime.record.stored import StoredRun, read_run
+from steptime.record.study import STUDY_FILE, Study, StudyRun, create_study_folder, run_folders
+from steptime.report.document import Document, Table
+from steptime.report.pages.compare import compare_summary
+from steptime.report.render.csv import render_csv
+from steptime.report.render.markdown import render_markdown
+from steptime.report.render.text import render_text
+
+# One pass over the data: enough for a speed, and short enough for a tutorial's patience.
+_EPOCHS = 1
+
+Runs = dict[str, list[StoredRun]]
+
+
+def run_new(options: argparse.Namespace, workload: str, launcher: Launcher) -> tuple[Path, Study]:
+    """Run a comparison and return its folder and its description.
+
+    Raises:
+        UsageError: Something that was asked for cannot be done; nothing has been run then.
+    """
+    search, cpu_only = find_gpus(), cpu_only_build()
+    settings = shared.read_settings(options, Settings(epochs=_EPOCHS))
+    given = [parse_arm(text) for text in options.arms]
+    arms = distinct(given or default_arms(0 if cpu_only else len(search.usable)))
+    if len(arms) < 2:
+        raise UsageError("A comparison needs two arms. Received: 1", hint="For example: --arm cpu --arm gpu")
+    baseline = find_arm(arms, options.baseline)
+    target = parse_target(options.target) if options.target else None
+    limits = Limits(repeats=options.repeats, budget_s=_budget_s(options))
+    devices = [arm.changes.get("device", settings.device) for arm in arms]
+    command = _command(options, workload, arms, settings)
+    campaign = Campaign(
+        base=Plan(
+            workload=parse_workload(workload),
+            settings=settings,
+            protocol=Protocol(time_limit_s=options.time_limit),
+            command=command,
+        ),
+        arms=arms,
+        placements=tuple(choose_placement(device, search, cpu_only) for device in devices),
+        limits=limits,
+        study=Path(),
+    )
+    check(campaign)
+    shared.check_tensorflow()
+    folder = create_study_folder(shared.runs_folder(options), "compare")
+    study = Study(
+        arms=arms,
+        baseline=baseline.name,
+        command=command,
+        target=str(target) if target else None,
+        allowed=tuple(options.allowed),
+        no_gpu_reason=(search.reason or cpu_only) if not given else None,
+    )
+
+    def is_clear(so_far: Study) -> bool:
+        return comparison_of(folder, so_far, EARLY_CONFIDENCE)[0].is_clear
+
+    watch = _Watch(settings.epochs)
+    campaign = dataclasses.replace(campaign, study=folder)
+    return folder, run_campaign(campaign, study, launcher, watch.run, is_clear)
+
+
+def take_existing(options: argparse.Namespace, words: list[str]) -> tuple[Path, Study]:
+    """Describe runs that exist as a study of their own, and return its folder.
+
+    Args:
+        options: What was given on the command line.
+        words: Runs; several repeats of one arm are joined by commas.
+
+    Raises:
+        RecordError: A run cannot be found or read.
+        UsageError: Something else that was asked for cannot be done.
+    """
+    runs = shared.runs_folder(options)
+    groups = [[find_run(runs, text) for text in word.split(",") if text] for word in words]
+    arms = distinct(_arm_of(group[0]) for group in groups)
+    baseline = find_arm(arms, options.baseline)
+    target = parse_target(options.target) if options.target else None
+    folder = create_study_folder(runs, "compare")
+    return folder, Study(
+        arms=arms,
+        baseline=baseline.name,
+        command=shared.command_line(sys.argv[1:]),
+        runs=tuple(
+            StudyRun(arm=arm.name, folder=os.path.relpath(path, folder))
+            for arm, group in zip(arms, groups, strict=True)
+            for path in group
+        ),
+        target=str(target) if target else None,
+        allowed=tuple(options.allowed),
+    )
+
+
+def find_study(options: argparse.Namespace, words: list[str]) -> Path | None:
+    """Return the folder of a study that the one word names; None when it names something else."""
+    if len(words) != 1:
+        return None
+    candidates = (Path(words[0]), shared.runs_folder(options) / words[0])
+    return next((path for path in candidates if (path / STUDY_FILE).is_file()), None)
+
+
+def comparison_of(folder: Path, study: Study, confidence: float = CONFIDENCE) -> tuple[Comparison, Runs]:
+    """Read the runs of a study and compare them."""
+    runs = {arm.name: [read_run(path) for path in run_folders(folder, study, arm.name)] for arm in study.arms}
+    target: Target | None = parse_target(study.target) if study.target else None
+    pairs = [(arm, runs[arm.name]) for arm in study.arms]
+    return compare(pairs, study.baseline, target, confidence), runs
+
+
+def refuse_unlike(comparison: Comparison, study: Study) -> None:
+    """List the differences that nobody insisted on, and refuse to compare.
+
+    Raises:
+        UsageError: There are such differences.
+    """
+    found = refused(comparison.differences, study.allowed)
+    if not found:
+        return
+    names = [facts.arm.name for facts in comparison.arms]
+    rows = tuple((item.key, *(item.values.get(name, "-") for name in names)) for item in found)
+    table = Table(columns=("", *names), rows=rows)
+    output.say(render_text(Document(title="The runs differ in more than their arms say:", parts=(table,))))
+    keys = " ".join(f"--allow-different {item.key}" for item in found)
+    raise UsageError(
+        f"Only like things are compared. They differ in: {', '.join(item.key for item in found)}",
+        hint=f"If that is what you want to compare, say so: {keys}",
+    )
+
+
+def show(options: argparse.Namespace, folder: Path, study: Study, comparison: Comparison) -> None:
+    """Print the answer in the form that was asked for."""
+    if options.json:
+        output.out_json({"folder": str(folder), "study": to_json(study), "comparison": to_json(comparison)})
+    elif options.csv:
+        output.out(render_csv(comparison).rstrip("\n"))
+    else:
+        render = render_markdown if options.markdown else render_text
+        output.out(render(compare_summary(comparison, study)))
+
+
+class _Watch:
+    """Shows the runs of a campaign one after the other."""
+
+    def __init__(self, epochs: int) -> None:
+        self._epochs = epochs
+        self._number = 0
+
+    @contextlib.contextmanager
+    def run(self, arm: Arm, repeat: int) -> Iterator[OnEvent]:
+        """Announce a run, and show its progress: a bar on a terminal, its epochs elsewhere."""
+        self._number += 1
+        output.say(output.one_line(f"run {self._number}: {arm.name}, repeat {repeat + 1}"))
+        kinds = ("phase", "progress", "epoch") if output.is_terminal() else ("epoch",)
+        with BarProgress(self._epochs) if output.is_terminal() else LineProgress(self._epochs) as progress:
+            yield lambda event: progress.event(event) if event["kind"] in kinds else None
+
+
+def _budget_s(options: argparse.Namespace) -> float | None:
+    if options.time_budget is None and options.repeats is not None:
+        return None
+    return DEFAULT_BUDGET_S if options.time_budget is None else float(options.time_budget)
+
+
+def _arm_of(folder: Path) -> Arm:
+    record = read_record(folder)
+    if record.plan.arm is not None:
+        return record.plan.arm
+    settings = record.plan.settings
+    return Arm(name=folder.name, changes={"device": record.device or settings.device, "loop": settings.loop})
+
+
+def _command(
+    options: argparse.Namespace, workload: str, arms: tuple[Arm, ...], settings: Settings
+) -> tuple[str, ...]:
+    """Return the command that repeats the comparison, whatever a project file or another machine would choose."""
+    words = [workload]
+    for arm in arms:
+        words += ["--arm", arm.text]
+    for field in dataclasses.fields(settings):
+        value = getattr(settings, field.name)
+        if value != field.default and field.name != "name":
+            words += ["--set", f"{field.name}={str(value).lower() if isinstance(value, bool) else value}"]
+    for flag, value in (
+        ("--baseline", options.baseline),
+        ("--target", options.target),
+        ("--repeats", options.repeats),
+        ("--time-budget", options.time_budget),
+    ):
+        if value is not None:
+            words += [flag, str(value)]
+    return shared.command_line(("compare", *words))
