@@ -26,7 +26,6 @@ PARTS: Mapping[str, tuple[str, ...]] = {
     "training": ("train",),
     "between steps": (),
     "validating": ("validate",),
-    "saving": ("save",),
 }
 
 
@@ -61,9 +60,7 @@ def measure(run: StoredRun, target: Target | None, *, per_sample: bool) -> RunMe
         steady = find_steady(times_s[mask] / samples if per_sample else times_s[mask])
         values = _step_values(record, steady, samples, samples if per_sample else 1.0)
     parts = _parts(run)
-    values["total_s"] = (
-        Measured(value=sum(parts.values()) - parts.get("saving", 0.0)) if parts else "no phases"
-    )
+    values["total_s"] = Measured(value=sum(parts.values())) if parts else "the record has no phases"
     if target is not None:
         seconds = time_to_target_s(record, target)
         values["target_s"] = Measured(value=seconds) if isinstance(seconds, float) else seconds
@@ -127,10 +124,24 @@ def _parts(run: StoredRun) -> dict[str, float]:
         phases[phase.name] = phases.get(phase.name, 0) + phase.duration_ns
     parts = {part: sum(phases.get(name, 0) for name in names) / 1e9 for part, names in PARTS.items()}
     if len(run.steps.get("duration_ns", ())):
-        in_steps_s = float(run.steps["duration_ns"][1:].sum()) / 1e9
-        parts["between steps"] = max(0.0, parts["training"] - in_steps_s)
-        parts["training"] = min(parts["training"], in_steps_s)
+        in_steps_s = min(parts["training"], float(run.steps["duration_ns"][1:].sum()) / 1e9)
+        around_s = parts["training"] - in_steps_s
+        before_s = min(around_s, _before_the_first_step_s(run, parts))
+        parts["first steps"] += before_s
+        parts["training"] = in_steps_s
+        parts["between steps"] = around_s - before_s
     return parts if phases else {}
+
+
+def _before_the_first_step_s(run: StoredRun, parts: Mapping[str, float]) -> float:
+    """Return how long the training was prepared: data put on the device, functions made."""
+    if "end_ns" not in run.steps:
+        return 0.0
+    first_begin_s = float(run.steps["end_ns"][0] - run.steps["duration_ns"][0]) / 1e9
+    begin_s = sum(
+        parts[part] for part in ("starting", "importing TensorFlow", "loading data", "building, compiling")
+    )
+    return max(0.0, first_begin_s - begin_s)
 
 
 def _resources(record: RunRecord) -> dict[str, Value]:

@@ -12,9 +12,10 @@ from steptime.record.study import Study
 from steptime.report.document import Chart, Code, Document, Heading, Part, Table, Text
 from steptime.report.pages import compare_charts as charts
 from steptime.report.pages.run import UNKNOWN, environment_rows, proof_sentence, shown
-from steptime.report.pages.verdict import cautions, headline, number, other_sentences, short_verdict
+from steptime.report.pages.verdict import cautions, headline, is_wide, number, other_sentences, short_verdict
 
 _PLAIN = ("", "")
+_TOO_FEW = "too few runs for an interval"
 _QUANTITIES: Mapping[str, tuple[str, Callable[[float], str]]] = {
     "samples_per_s": ("samples per second", lambda value: units.rate(value, "").removesuffix(" /s")),
     "step_s": ("time per step", units.seconds),
@@ -114,7 +115,7 @@ def _speed(facts: ArmFacts, comparison: Comparison) -> str:
     if facts.arm.name == comparison.baseline:
         return "1"
     ratio = facts.verdict.speed_ratio if facts.verdict else None
-    return f"{number(ratio.value)}\n{number(ratio.low)} to {number(ratio.high)}" if ratio else UNKNOWN
+    return f"{number(ratio.value)}\n{_spread(ratio, number)}" if ratio else UNKNOWN
 
 
 def _estimate(estimate: Estimate | None, text: Callable[[float], str], *, is_short: bool = False) -> str:
@@ -129,6 +130,8 @@ def _estimate(estimate: Estimate | None, text: Callable[[float], str], *, is_sho
 
 
 def _spread(value: Interval, text: Callable[[float], str]) -> str:
+    if is_wide(value):
+        return _TOO_FEW
     low, high = text(value.low), text(value.high)
     return "" if low == high else f"{low} to {high}"
 

@@ -12,6 +12,7 @@ from steptime.analysis.quantities import step_times
 from steptime.analysis.target import parse_target
 from steptime.record.stored import StoredRun
 from steptime.report.document import Bars, Chart, Curves, Series, Stacks
+from steptime.report.pages.verdict import is_wide
 
 Runs = Mapping[str, Sequence[StoredRun]]
 Array = npt.NDArray[np.float64]
@@ -44,8 +45,8 @@ def epoch_chart(comparison: Comparison) -> Iterator[Chart]:
             labels=tuple(name for _, name, _ in known),
             colours=tuple(number for number, _, _ in known),
             values=tuple(value.value for _, _, value in known),
-            lows=tuple(value.low for _, _, value in known),
-            highs=tuple(value.high for _, _, value in known),
+            lows=tuple(value.value if is_wide(value) else value.low for _, _, value in known),
+            highs=tuple(value.value if is_wide(value) else value.high for _, _, value in known),
             texts=tuple(units.seconds(value.value) for _, _, value in known),
             x_title="seconds per epoch",
         ),
@@ -61,7 +62,7 @@ def parts_chart(comparison: Comparison) -> Iterator[Chart]:
     yield Chart(
         name="where-the-time-went",
         title="Where the time went",
-        text="One whole run from the start of its process, the mean over the repeats.",
+        text="From the start of the process to the end of the training, the mean over the repeats.",
         plot=Stacks(
             labels=tuple(facts.arm.name for facts in arms),
             parts=tuple((part, tuple(facts.parts_s.get(part, 0.0) for facts in arms)) for part in parts),

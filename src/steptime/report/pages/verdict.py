@@ -14,6 +14,9 @@ def headline(comparison: Comparison) -> str:
             f"{facts.arm.name}: {facts.failure}" for facts in comparison.arms if facts.failure
         )
     best = min(judged, key=_rank)
+    if best.verdict is not None and best.verdict.kind == "cannot tell":
+        # One reason is enough for a headline; all of them follow.
+        return f"{_undecided(best, comparison)}: {best.verdict.reasons[0]}."
     return f"{sentence(best, comparison)}."
 
 
@@ -41,7 +44,7 @@ def sentence(facts: ArmFacts, comparison: Comparison) -> str:
     elif verdict.kind == "same":
         text = f"{name} is as fast as {base}, to within {_within(ratio)}"
     else:
-        return f"Whether {name} is faster than {base} cannot be told: {'; '.join(verdict.reasons)}"
+        return f"{_undecided(facts, comparison)}: {'; '.join(verdict.reasons)}"
     return f"{text} {_quality(facts)}"
 
 
@@ -74,6 +77,15 @@ def cautions(comparison: Comparison) -> tuple[str, ...]:
 def times(ratio: Interval) -> str:
     """Return a ratio with its interval, such as ``1.87 times (1.78 to 1.96)``."""
     return f"{number(ratio.value)} times ({number(ratio.low)} to {number(ratio.high)})"
+
+
+def is_wide(interval: Interval) -> bool:
+    """Return whether an interval says nothing: its ends are more than ten times apart."""
+    return interval.high > 10 * interval.low
+
+
+def _undecided(facts: ArmFacts, comparison: Comparison) -> str:
+    return f"Cannot tell whether {facts.arm.name} is faster than {comparison.baseline}"
 
 
 def _rank(facts: ArmFacts) -> tuple[bool, bool, float]:
