@@ -61,7 +61,8 @@ def read_arrays(path: Path) -> "dict[str, np.ndarray[Any, Any]]":
     import numpy as np
 
     try:
-        with np.load(path, allow_pickle=False) as content:
+        # The file is opened here, since numpy leaves it open when it is damaged.
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as content:
             return {name: content[name] for name in content.files}
     except FileNotFoundError:
         return {}

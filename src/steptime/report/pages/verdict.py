@@ -1,7 +1,11 @@
 """Verdicts in words: the same sentences on the terminal, in the page and in Markdown."""
 
+import dataclasses
+
 from steptime.analysis.comparison import ArmFacts, Comparison
 from steptime.analysis.interval import Interval
+from steptime.analysis.sentence import verdict_sentence
+from steptime.analysis.verdict import Verdict
 
 BASELINE = "baseline"
 
@@ -10,53 +14,32 @@ def headline(comparison: Comparison) -> str:
     """Return the answer in one sentence: about the fastest arm that trained no worse, or why there is none."""
     judged = [facts for facts in comparison.arms if facts.verdict is not None and facts.verdict.time_ratio]
     if not judged:
-        return "There is nothing to compare: " + "; ".join(
-            f"{facts.arm.name}: {facts.failure}" for facts in comparison.arms if facts.failure
-        )
+        failures = (f"{facts.arm.name} {facts.failure}" for facts in comparison.arms if facts.failure)
+        return f"There is nothing to compare: {'; '.join(failures) or 'no steady steps were timed'}."
     best = min(judged, key=_rank)
-    if best.verdict is not None and best.verdict.kind == "cannot tell":
-        # One reason is enough for a headline; all of them follow.
-        return f"{_undecided(best, comparison)}: {best.verdict.reasons[0]}."
-    return f"{sentence(best, comparison)}."
+    # One reason is enough for a headline; all of them follow.
+    return _sentence(best, comparison, reasons=1)
 
 
 def other_sentences(comparison: Comparison) -> tuple[str, ...]:
-    """Return one sentence for each arm that the headline is not about."""
-    lead = headline(comparison)
+    """Return one sentence for each arm, less the headline."""
     sentences = [
-        f"{sentence(facts, comparison)}."
+        _sentence(facts, comparison)
         for facts in comparison.arms
         if facts.verdict is not None or facts.failure
     ]
-    return tuple(item for item in sentences if item != lead)
-
-
-def sentence(facts: ArmFacts, comparison: Comparison) -> str:
-    """Return one arm's verdict as a sentence without its full stop."""
-    name, base = facts.arm.name, comparison.baseline
-    if facts.verdict is None or facts.verdict.time_ratio is None:
-        return f"{name} has no result: {facts.failure or '; '.join(facts.verdict.reasons if facts.verdict else ())}"
-    verdict, ratio = facts.verdict, facts.verdict.time_ratio
-    if verdict.kind == "faster":
-        text = f"{name} is {times(ratio.inverse())} as fast as {base}"
-    elif verdict.kind == "slower":
-        text = f"{name} takes {times(ratio)} as long as {base}"
-    elif verdict.kind == "same":
-        text = f"{name} is as fast as {base}, to within {_within(ratio)}"
-    else:
-        return f"{_undecided(facts, comparison)}: {'; '.join(verdict.reasons)}"
-    return f"{text} {_quality(facts)}"
+    lead = headline(comparison)
+    return tuple(sentence for sentence in sentences if sentence != lead)
 
 
 def short_verdict(facts: ArmFacts) -> str:
     """Return the verdict in a few words, for a table."""
+    if not facts.repeats:
+        return (facts.statuses or ("not run",))[-1]
     if facts.verdict is None:
-        return BASELINE if facts.repeats else (facts.statuses or ("not run",))[-1]
-    if facts.verdict.time_ratio is None:
-        return next((status for status in facts.statuses if status != "ok"), "no result")
-    training = facts.training.kind if facts.training else "unknown"
-    worse = ", but trained worse" if training == "worse" else ""
-    return facts.verdict.kind + worse
+        return BASELINE
+    is_worse = facts.training is not None and facts.training.kind == "worse"
+    return facts.verdict.kind + (", but trained worse" if is_worse else "")
 
 
 def cautions(comparison: Comparison) -> tuple[str, ...]:
@@ -74,9 +57,11 @@ def cautions(comparison: Comparison) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def times(ratio: Interval) -> str:
-    """Return a ratio with its interval, such as ``1.87 times (1.78 to 1.96)``."""
-    return f"{number(ratio.value)} times ({number(ratio.low)} to {number(ratio.high)})"
+def number(value: float) -> str:
+    """Return a ratio with three digits."""
+    if value >= 99.95:
+        return f"{value:,.0f}"
+    return f"{value:.1f}" if value >= 9.995 else f"{value:.2f}"
 
 
 def is_wide(interval: Interval) -> bool:
@@ -84,34 +69,34 @@ def is_wide(interval: Interval) -> bool:
     return interval.high > 10 * interval.low
 
 
-def _undecided(facts: ArmFacts, comparison: Comparison) -> str:
-    return f"Cannot tell whether {facts.arm.name} is faster than {comparison.baseline}"
+def _sentence(facts: ArmFacts, comparison: Comparison, reasons: int | None = None) -> str:
+    name, verdict, training = facts.arm.name, facts.verdict, facts.training
+    if verdict is None or verdict.time_ratio is None or training is None:
+        return f"{name} has no result: {facts.failure or _why(verdict)}."
+    checks = [
+        dataclasses.replace(check, reason=f"{check.reason}, in {metric}")
+        for metric, check in training.checks.items()
+    ]
+    text = verdict_sentence(
+        dataclasses.replace(verdict, reasons=verdict.reasons[:reasons]),
+        arm=name,
+        baseline=comparison.baseline,
+        training=checks,
+    )
+    if training.kind == "equal" and verdict.kind != "cannot tell":
+        text += ", and it trained equally well"
+    if training.kind == "unknown":
+        text += f", and whether it trained equally well is not known ({training.reason})"
+    # A name keeps its own small letters; only our own words begin with a capital.
+    return f"{text[0].upper() + text[1:] if verdict.kind == 'cannot tell' else text}."
+
+
+def _why(verdict: Verdict | None) -> str:
+    return "; ".join(verdict.reasons) if verdict else "no steady steps were timed"
 
 
 def _rank(facts: ArmFacts) -> tuple[bool, bool, float]:
-    verdict = facts.verdict
     is_worse = facts.training is not None and facts.training.kind == "worse"
-    is_unsure = verdict is None or verdict.kind == "cannot tell"
-    ratio = verdict.time_ratio.value if verdict and verdict.time_ratio else 0.0
+    is_unsure = facts.verdict is None or facts.verdict.kind == "cannot tell"
+    ratio = facts.verdict.time_ratio.value if facts.verdict and facts.verdict.time_ratio else 0.0
     return is_worse, is_unsure, ratio
-
-
-def _quality(facts: ArmFacts) -> str:
-    training = facts.training
-    if training is None or training.kind == "unknown":
-        return f"(whether it trained equally well is not known: {training.reason if training else 'not checked'})"
-    if training.kind == "worse":
-        return f"but trained worse ({training.reason})"
-    return "and trained better" if training.kind == "better" else "and trained equally well"
-
-
-def _within(ratio: Interval) -> str:
-    most = max(ratio.high, 1 / ratio.low) - 1
-    return f"{most * 100:.1f} %"
-
-
-def number(value: float) -> str:
-    """Return a ratio with three digits."""
-    if value >= 100:
-        return f"{value:,.0f}"
-    return f"{value:.1f}" if value >= 9.995 else f"{value:.2f}"
