@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from steptime.report.charts.style import INK, MUTED, colour
+from steptime.report.charts.style import INK, MUTED, colour, shortened
 from steptime.report.document import Bars, Stacks
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def draw_stacks(stacks: Stacks, axes: "Axes") -> None:
             left=ends,
             height=_THICKNESS,
             color=colour(number),
-            label=name,
+            label=shortened(name),
         )
         ends = [end + length for end, length in zip(ends, lengths, strict=True)]
     _finish(axes, stacks.labels, stacks.texts, tuple(ends), stacks.x_title)
@@ -48,11 +48,11 @@ def _finish(
 ) -> None:
     longest = max(ends, default=0.0) or 1.0
     for place, (label, text, end) in enumerate(zip(labels, texts, ends, strict=True)):
-        axes.text(0, place - _LABEL_OFFSET, label, va="center", color=INK, size=10)
-        axes.text(end + longest * 0.02, place, text, va="center", color=MUTED, size=10)
+        axes.text(0, place - _LABEL_OFFSET, shortened(label), va="center", color=INK, size=10)
+        axes.text(end + longest * 0.02, place, shortened(text), va="center", color=MUTED, size=10)
     axes.set_xlim(0, longest * 1.28)
     axes.set_ylim(len(labels) - 0.6, -0.62)
     axes.set_yticks([])
     axes.grid(visible=False, axis="y")
     axes.spines["left"].set_visible(False)
-    axes.set_xlabel(x_title)
+    axes.set_xlabel(shortened(x_title))

@@ -3,7 +3,7 @@
 import math
 from typing import TYPE_CHECKING
 
-from steptime.report.charts.style import MUTED, colour
+from steptime.report.charts.style import MUTED, colour, legend_columns, shortened
 from steptime.report.document import Curves
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def draw_curves(curves: Curves, axes: "Axes") -> None:
             color=shade,
             marker="o" if series.is_marked else None,
             linewidth=1.1 if series.is_marked else 1.6,
-            label=series.name or None,
+            label=shortened(series.name) or None,
         )
     if curves.level is not None:
         axes.axhline(curves.level, color=MUTED, linewidth=1, linestyle=(0, (4, 3)))
@@ -39,10 +39,13 @@ def draw_curves(curves: Curves, axes: "Axes") -> None:
     if curves.from_zero:
         axes.set_ylim(bottom=0)
     axes.set_xlim(left=0)
-    axes.set_xlabel(curves.x_title)
-    axes.set_ylabel(curves.y_title)
-    if any(series.name for series in curves.series):
-        axes.figure.legend(loc="outside upper left", ncols=2, columnspacing=1.2, handlelength=1.4)
+    axes.set_xlabel(shortened(curves.x_title))
+    axes.set_ylabel(shortened(curves.y_title))
+    names = [shortened(series.name) for series in curves.series if series.name]
+    if names:
+        axes.figure.legend(
+            loc="outside upper left", ncols=legend_columns(names), columnspacing=1.2, handlelength=1.4
+        )
 
 
 def _plain(value: float, place: int | None = None) -> str:  # noqa: ARG001 - matplotlib's own signature

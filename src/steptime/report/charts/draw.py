@@ -2,6 +2,7 @@
 
 import io
 import re
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
@@ -21,8 +22,8 @@ def svg(chart: Chart) -> str:
     """Return the chart as an ``svg`` element to be put into a page: colours are the page's, text is text."""
     import matplotlib
 
-    with matplotlib.rc_context({**style.RC, "svg.hashsalt": chart.name}):
-        buffer = io.StringIO()
+    buffer = io.StringIO()
+    with matplotlib.rc_context({**style.RC, "svg.hashsalt": chart.name}), _without_warnings():
         _figure(chart).savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
     return _for_page(buffer.getvalue(), chart.name)
 
@@ -31,15 +32,20 @@ def write_png(chart: Chart, folder: Path) -> Path:
     """Write ``<folder>/<name>.png`` on white, with its title, and return its path."""
     import matplotlib
 
-    with matplotlib.rc_context(style.RC):
-        buffer = io.BytesIO()
+    buffer = io.BytesIO()
+    with matplotlib.rc_context(style.RC), _without_warnings():
         figure = _figure(chart)
-        figure.suptitle(chart.title, x=0.02, ha="left", size=10, color=style.INK)
+        figure.suptitle(style.shortened(chart.title), x=0.02, ha="left", size=10, color=style.INK)
         figure.savefig(buffer, format="png", facecolor="white")
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{chart.name}.png"
     write_bytes(path, buffer.getvalue())
     return path
+
+
+def _without_warnings() -> "warnings.catch_warnings[None]":
+    """Keep matplotlib quiet about letters that its own font lacks: in a page the reader's font has them."""
+    return warnings.catch_warnings(action="ignore", category=UserWarning)
 
 
 def _figure(chart: Chart) -> "Figure":

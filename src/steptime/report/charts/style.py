@@ -1,5 +1,6 @@
 """How charts look: sizes, and colours that people with any colour vision can tell apart."""
 
+from collections.abc import Iterable
 from typing import Any
 
 # Okabe and Ito, "Color Universal Design" (2008), less its yellow, which is too pale for lines on white.
@@ -11,6 +12,7 @@ GRID = "#d9dee5"
 # Inches at 100 dots an inch. A chart this small is readable on a phone, and only a little large on a desk.
 WIDTH_IN = 4.8
 HEIGHT_IN = 3.0
+_LONGEST_NAME = 40
 
 RC: Any = {
     "figure.dpi": 100,
@@ -51,3 +53,14 @@ RC: Any = {
 def colour(number: int) -> str:
     """Return a colour by its number; after the last one they come again."""
     return PALETTE[number % len(PALETTE)]
+
+
+def shortened(text: str) -> str:
+    """Return a name that fits into a chart; the tables beside it have the whole of it."""
+    return text if len(text) <= _LONGEST_NAME else f"{text[: _LONGEST_NAME - 1]}…"
+
+
+def legend_columns(names: Iterable[str]) -> int:
+    """Return how many names stand side by side in a legend."""
+    longest = max(map(len, names), default=0)
+    return 3 if longest <= 12 else 2 if longest <= 22 else 1
