@@ -160,7 +160,15 @@ def refuse_unlike(comparison: Comparison, study: Study) -> None:
 def show(options: argparse.Namespace, folder: Path, study: Study, comparison: Comparison) -> None:
     """Print the answer in the form that was asked for."""
     if options.json:
-        output.out_json({"folder": str(folder), "study": to_json(study), "comparison": to_json(comparison)})
+        records = [to_json(read_run(folder / run.folder).record) for run in study.runs]
+        output.out_json(
+            {
+                "folder": str(folder),
+                "study": to_json(study),
+                "comparison": to_json(comparison),
+                "records": records,
+            }
+        )
     elif options.csv:
         output.out(render_csv(comparison).rstrip("\n"))
     else:
@@ -196,7 +204,10 @@ def _arm_of(folder: Path) -> Arm:
     if record.plan.arm is not None:
         return record.plan.arm
     settings = record.plan.settings
-    return Arm(name=folder.name, changes={"device": record.device or settings.device, "loop": settings.loop})
+    return Arm(
+        name=settings.name or folder.name,
+        changes={"device": record.device or settings.device, "loop": settings.loop},
+    )
 
 
 def _command(
