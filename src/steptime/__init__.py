@@ -9,6 +9,11 @@ __version__ = "0.1.0"
 
 # Public name -> module that defines it.
 _PUBLIC: dict[str, str] = {
+    "fit": "steptime.engine.fit",
+    "evaluate": "steptime.engine.evaluate",
+    "predict": "steptime.engine.evaluate",
+    "install": "steptime.engine.install",
+    "uninstall": "steptime.engine.install",
     "SteptimeError": "steptime.errors",
     "UsageError": "steptime.errors",
     "DeviceError": "steptime.errors",

@@ -4,7 +4,6 @@ import argparse
 import contextlib
 import dataclasses
 import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -110,7 +109,7 @@ def take_existing(options: argparse.Namespace, words: list[str]) -> tuple[Path, 
     return folder, Study(
         arms=arms,
         baseline=baseline.name,
-        command=shared.command_line(sys.argv[1:]),
+        command=options.command_line,
         runs=tuple(
             StudyRun(arm=arm.name, folder=os.path.relpath(path, folder))
             for arm, group in zip(arms, groups, strict=True)
@@ -229,4 +228,4 @@ def _command(
     ):
         if value is not None:
             words += [flag, str(value)]
-    return shared.command_line(("compare", *words))
+    return ("steptime", "compare", *words)

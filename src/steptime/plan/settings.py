@@ -5,6 +5,7 @@ Flags, ``--set``, ``steptime.toml``, ``steptime settings`` and docs/settings.md 
 
 import dataclasses
 import difflib
+import math
 import re
 import types
 import typing
@@ -45,7 +46,8 @@ class Settings:
     steps_per_epoch: int | None = _setting(
         None, "Steps that make an epoch; none means all the data.", minimum=1
     )
-    seed: int = _setting(0, "Seed of initial weights, data order and dropout.", minimum=0)
+    # NumPy's generators take 32 bits.
+    seed: int = _setting(0, "Seed of initial weights, data order and dropout.", minimum=0, below=2**32)
     loop: str = _setting(
         "auto",
         "How training steps are executed; auto measures on real steps and takes the fastest.",
@@ -194,6 +196,8 @@ def _check(declaration: dataclasses.Field[Any], value: Any) -> None:
 
 
 def _within(limits: Mapping[str, Any], value: Any) -> bool:
+    if isinstance(value, float) and not math.isfinite(value):
+        return False
     if limits["choices"] and value not in limits["choices"]:
         return False
     if limits["pattern"] and not re.fullmatch(limits["pattern"], value):
@@ -216,7 +220,7 @@ def _expectation(declaration: dataclasses.Field[Any]) -> str:
         text = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}[kind]
     for key, words in (("above", "above"), ("minimum", "of at least"), ("below", "and below")):
         if limits[key] is not None:
-            text += f" {words} {limits[key]:g}"
+            text += f" {words} {int(limits[key]) if limits[key] == int(limits[key]) else limits[key]}"
     return text + (" or none" if may_be_none else "")
 
 

@@ -1,6 +1,6 @@
 """One run from its plan to its record: whatever happens, a record is written that says what happened."""
 
-import errno
+import contextlib
 import os
 import time
 import traceback
@@ -12,10 +12,11 @@ from steptime.plan.plan import LAUNCHED_VARIABLE, Plan
 from steptime.record.events import EventWriter
 from steptime.record.schema import SCHEMA_VERSION, Outcome, RunRecord
 from steptime.record.store import read_plan, write_record
+from steptime.worker.loading import is_full_disk, is_out_of_memory
 from steptime.worker.phases import PhaseClock
-from steptime.worker.signals import StopSignals
+from steptime.worker.signals import Stop, StopSignals
 
-# A process that took longer to start was started by another machine's clock.
+# A process that took longer to start was started by another machine.
 _LONGEST_START_NS = 600_000_000_000
 INTERRUPTED_EXIT_CODE = 130  # 128 + SIGINT, as shells report it
 
@@ -26,35 +27,42 @@ def run(folder: Path) -> int:
     Heavy imports happen inside the phase that names them, so that a broken TensorFlow is a recorded failure.
     """
     plan, created = read_plan(folder)
-    events = EventWriter(folder)
-    clock = PhaseClock(events, _launched_ns())
     signals = StopSignals()
     facts: dict[str, object] = {}
-    try:
-        with signals.listening():
+    events = EventWriter(folder)
+    with signals.listening(), contextlib.closing(events):
+        clock = PhaseClock(events, _launched_ns())
+        try:
             _execute(folder, plan, clock, events, signals, facts)
-        stopped = signals.requested
-        outcome = Outcome(
-            status="interrupted" if stopped else "ok",
-            phase=clock.current,
-            reason="stopped by a signal; what was trained until then is kept" if stopped else None,
-            exit_code=INTERRUPTED_EXIT_CODE if stopped else 0,
+            outcome = _end_of_training(signals, clock.current)
+        except BaseException as error:  # noqa: BLE001 - every end of a run is recorded
+            signals.stop = Stop.NEVER
+            traceback.print_exc()
+            outcome = outcome_of(error, clock.current)
+        signals.stop = Stop.NEVER
+        record = RunRecord(
+            schema_version=SCHEMA_VERSION,
+            steptime_version=steptime.__version__,
+            run_id=folder.name,
+            created=created,
+            plan=plan,
+            outcome=outcome,
+            phases=clock.phases,
+            **facts,  # type: ignore[arg-type]
         )
-    except BaseException as error:  # noqa: BLE001 - every end of a run is recorded
-        traceback.print_exc()
-        outcome = outcome_of(error, clock.current)
-    record = RunRecord(
-        schema_version=SCHEMA_VERSION,
-        steptime_version=steptime.__version__,
-        run_id=folder.name,
-        created=created,
-        plan=plan,
-        outcome=outcome,
-        phases=clock.phases,
-        **facts,  # type: ignore[arg-type]
-    )
-    write_record(folder, record)
+        write_record(folder, record)
     return outcome.exit_code
+
+
+def _end_of_training(signals: StopSignals, phase: str) -> Outcome:
+    if not signals.requested:
+        return Outcome(status="ok", phase=phase)
+    return Outcome(
+        status="interrupted",
+        phase=phase,
+        reason="stopped by a signal; what was trained until then is kept",
+        exit_code=INTERRUPTED_EXIT_CODE,
+    )
 
 
 def outcome_of(error: BaseException, phase: str) -> Outcome:
@@ -67,7 +75,7 @@ def outcome_of(error: BaseException, phase: str) -> Outcome:
         return Outcome(
             status="failed", phase=phase, reason=error.message, hint=error.hint, exit_code=error.exit_code
         )
-    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+    if is_full_disk(error):
         return Outcome(
             status="failed",
             phase=phase,
@@ -75,7 +83,7 @@ def outcome_of(error: BaseException, phase: str) -> Outcome:
             hint="Free some space, or choose another folder with --runs DIR.",
             exit_code=UsageError.exit_code,
         )
-    if isinstance(error, MemoryError) or "ResourceExhausted" in type(error).__name__:
+    if is_out_of_memory(error):
         return Outcome(
             status="failed",
             phase=phase,
@@ -106,7 +114,7 @@ def _execute(
 
 
 def _launched_ns() -> int | None:
-    """Return when the launcher started this process; None when it did not say, or on another clock."""
+    """Return when the launcher started this process; None when it did not say, or said it by another clock."""
     text = os.environ.get(LAUNCHED_VARIABLE, "")
     launched_ns = int(text) if text.isdigit() else None
     if launched_ns is None or not 0 <= time.perf_counter_ns() - launched_ns < _LONGEST_START_NS:

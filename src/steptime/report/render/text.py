@@ -17,7 +17,7 @@ def render_text(document: Document, width: int | None = None) -> str:
     blocks = [clean(document.title)] if document.title else []
     # A picture needs more than characters; its numbers stand in a table.
     blocks += [_render(part, columns) for part in document.parts if not isinstance(part, Chart)]
-    return "\n".join(blocks).strip("\n")
+    return "\n".join(block for block in blocks if block).strip("\n")
 
 
 def clean(text: str) -> str:
