@@ -42,3 +42,8 @@ def test_the_quantile_inverts_the_distribution_and_is_symmetric(probability, df)
 @given(st.floats(1, 100), st.floats(1.001, 3))
 def test_more_degrees_of_freedom_need_a_smaller_quantile(df, factor):
     assert t_quantile(0.975, df * factor) < t_quantile(0.975, df)
+
+
+@pytest.mark.parametrize("df", [1e7, 1e9, 1e57, 1e300])
+def test_very_many_degrees_of_freedom_are_the_normal_distribution(df: float) -> None:
+    assert t_quantile(0.975, df) == pytest.approx(1.959964, rel=1e-6)
