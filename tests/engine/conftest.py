@@ -143,6 +143,7 @@ class Oracle:
         shared: bool = False,
         tolerance: str | None = None,
         used: tuple[str, ...] | None = None,
+        uncounted: bool = False,
     ) -> list[Any]:
         import keras
 
@@ -155,7 +156,10 @@ class Oracle:
         fit = Fit(model, lambda m, *a, **k: steptime.fit(m, *a, loop=loop, **k))
         ours = run(model, fit, train)
         assert_loop_was_used(fit.histories, used or (LOOPS if loop == "auto" else (loop,)))
-        stock, bound = self._stock[key], TOLERANCES[tolerance or loop]
+        stock, bound = dataclasses.replace(self._stock[key]), TOLERANCES[tolerance or loop]
+        if uncounted:
+            # Stock Keras' step that finds no data left has counted itself before it fails (3.15.1).
+            ours.optimizer, stock.optimizer = ours.optimizer[1:], stock.optimizer[1:]
         for part in dataclasses.fields(Outcome):
             assert_same(getattr(ours, part.name), getattr(stock, part.name), bound, part.name)
         return fit.histories
