@@ -119,7 +119,7 @@ def test_own_test_step_and_predict_step_are_used(samples, same):
     same(
         steptime.predict(model, samples.x, batch_size=22, verbose=0),
         model.predict(samples.x, batch_size=22, verbose=0),
-        loop,
+        "graph",
     )
 
 
