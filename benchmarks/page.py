@@ -5,6 +5,7 @@ from typing import Any
 
 from matplotlib import rc_context
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullLocator
 
 import machine
 import measure
@@ -121,11 +122,13 @@ def _plot_fit(models: list[Model], path: Path) -> None:
         above = [max(f["high"] - f["ratio"], 0) for f in found]
         places = [place + offset for place in range(len(models))]
         bars = {"height": 0.36, "xerr": [below, above], "label": label, "error_kw": {"elinewidth": 0.8}}
-        axes.barh(places, [f["ratio"] for f in found], **bars)
+        axes.barh(places, [f["ratio"] - 1 for f in found], left=1, **bars)
     axes.set_yticks(range(len(models)), [model["name"] for model in models])
     axes.axvline(1.0, color="black", linewidth=0.8)
     axes.set(xscale="log", xlabel="times as fast as keras.Model.fit")
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes.xaxis.set_major_formatter("{x:g}")
+    axes.xaxis.set_minor_locator(NullLocator())
     axes.invert_yaxis()
     axes.legend()
     _save(figure, path)

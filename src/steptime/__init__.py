@@ -21,7 +21,19 @@ _PUBLIC: dict[str, str] = {
     "RunError": "steptime.errors",
 }
 
-__all__ = ["__version__", *_PUBLIC]
+__all__ = [  # noqa: RUF022 - the order in which a person meets them
+    "__version__",
+    "fit",
+    "evaluate",
+    "predict",
+    "install",
+    "uninstall",
+    "SteptimeError",
+    "UsageError",
+    "DeviceError",
+    "RecordError",
+    "RunError",
+]
 
 
 def __getattr__(name: str) -> object:

@@ -48,6 +48,8 @@ def test_welchs_degrees_of_freedom_reach_from_the_smaller_arm_to_both():
     assert welch_df((1.0, 3), (1.0, 3)) == 4
     assert welch_df((1.0, 1), (1.0, 1)) == math.inf
     assert welch_df((0.0, 3), (0.0, 3)) == math.inf
+    assert welch_df((1e-300, 3), (1e-300, 3)) == pytest.approx(4)
+    assert welch_df((1.0, 1), (1e-30, 3)) > 1e6
 
 
 @given(times, times)

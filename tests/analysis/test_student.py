@@ -19,6 +19,7 @@ from steptime.analysis.student import t_cdf, t_quantile
         (0.995, 7, 3.499),
         (0.9995, 2, 31.598),
         (0.975, 120, 1.980),
+        (0.975, 1e9, 1.960),
         (0.975, math.inf, 1.960),
     ],
 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+import types
 import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -143,6 +144,7 @@ class Oracle:
         shared: bool = False,
         tolerance: str | None = None,
         used: tuple[str, ...] | None = None,
+        uncounted: bool = False,
     ) -> list[Any]:
         import keras
 
@@ -155,7 +157,10 @@ class Oracle:
         fit = Fit(model, lambda m, *a, **k: steptime.fit(m, *a, loop=loop, **k))
         ours = run(model, fit, train)
         assert_loop_was_used(fit.histories, used or (LOOPS if loop == "auto" else (loop,)))
-        stock, bound = self._stock[key], TOLERANCES[tolerance or loop]
+        stock, bound = dataclasses.replace(self._stock[key]), TOLERANCES[tolerance or loop]
+        if uncounted:
+            # Stock Keras' step that finds no data left has counted itself before it fails (3.15.1).
+            ours.optimizer, stock.optimizer = ours.optimizer[1:], stock.optimizer[1:]
         for part in dataclasses.fields(Outcome):
             assert_same(getattr(ours, part.name), getattr(stock, part.name), bound, part.name)
         return fit.histories
@@ -238,26 +243,16 @@ def same() -> Callable[..., None]:
     return lambda ours, stock, loop="graph": assert_same(ours, stock, TOLERANCES[loop], "value")
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Samples:
-    """22 samples: two batches of 8 and a partial one of 6."""
-
-    x: Any
-    y: Any
-    weight: Any
-    val_x: Any
-    val_y: Any
-    val_weight: Any
-
-
 @pytest.fixture(scope="session")
-def samples() -> Samples:
-    """A three-class problem with six features."""
+def samples() -> types.SimpleNamespace:
+    """A three-class problem with six features; 22 samples: two batches of 8 and a partial one of 6."""
     rng = np.random.default_rng(0)
     x = rng.normal(size=(36, 6)).astype("float32")
     y = (x @ rng.normal(size=(6, 3)) + rng.normal(size=(36, 3))).argmax(1).astype("int32")
     weight = rng.uniform(0.2, 2.0, size=36).astype("float32")
-    return Samples(x=x[:22], y=y[:22], weight=weight[:22], val_x=x[22:], val_y=y[22:], val_weight=weight[22:])
+    return types.SimpleNamespace(
+        x=x[:22], y=y[:22], weight=weight[:22], val_x=x[22:], val_y=y[22:], val_weight=weight[22:]
+    )
 
 
 @pytest.fixture(scope="session")

@@ -39,8 +39,9 @@ def folder(tmp_path):
     return make
 
 
-@pytest.mark.parametrize("loop", ["graph", "xla", "auto"])
-@pytest.mark.parametrize("restore", [True, False])
+@pytest.mark.parametrize(
+    ("restore", "loop"), [(True, "graph"), (False, "graph"), (True, "xla"), (True, "auto")]
+)
 def test_early_stopping_stops_and_restores_at_the_same_epoch(loop, restore, oracle, classifier, validated):
     import keras
 
@@ -54,7 +55,7 @@ def test_early_stopping_stops_and_restores_at_the_same_epoch(loop, restore, orac
     oracle(loop, classifier, train, shared=True)
 
 
-@compiled_loops
+@graph_loop
 def test_early_stopping_restores_the_best_weights_at_the_planned_end(loop, oracle, classifier, samples):
     import keras
 
@@ -149,24 +150,26 @@ def test_learning_rate_scheduler_sets_the_rate_of_each_epoch(loop, oracle, class
     oracle(loop, classifier, train, shared=True)
 
 
-@pytest.mark.parametrize("loop", ["graph", "xla", "auto"])
-@pytest.mark.parametrize("bad_sample", [0, 9, 21])
+@pytest.mark.parametrize(
+    ("bad_sample", "loop"), [(0, "graph"), (9, "graph"), (21, "graph"), (9, "xla"), (9, "auto")]
+)
 def test_terminate_on_nan_stops_after_the_batch_that_is_nan(
     loop, bad_sample, oracle, recorder, classifier, samples
 ):
     import keras
 
     def train(_, fit):
-        x = samples.x.copy()
+        x, y = samples.x.copy(), samples.y.copy()
         x[bad_sample] = np.nan
+        y[bad_sample] = 1  # which class the largest of three NaN is, XLA decides otherwise: never this one
         callback = recorder("on_epoch_end", "on_train_end")
-        fit(x, samples.y, batch_size=8, epochs=2, callbacks=[keras.callbacks.TerminateOnNaN(), callback])
+        fit(x, y, batch_size=8, epochs=2, callbacks=[keras.callbacks.TerminateOnNaN(), callback])
         return callback.calls
 
     oracle(loop, classifier, train, shared=True)
 
 
-@compiled_loops
+@graph_loop
 def test_csv_logger_writes_the_same_table(loop, oracle, classifier, validated, folder):
     import keras
 
@@ -239,8 +242,7 @@ def test_backup_and_restore_goes_on_after_an_interruption(
     oracle(loop, classifier, train)
 
 
-@compiled_loops
-@pytest.mark.parametrize("on_epoch", [True, False])
+@pytest.mark.parametrize(("on_epoch", "loop"), [(True, "graph"), (False, "graph"), (True, "xla")])
 def test_swap_ema_weights_validates_and_ends_with_the_averages(loop, on_epoch, oracle, validated):
     import keras
 

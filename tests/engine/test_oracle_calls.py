@@ -59,13 +59,14 @@ def test_a_dataset_of_unknown_length_gives_the_same_calls(loop, oracle, recorder
         callback = recorder()
         data = tf.data.Dataset.from_tensor_slices((samples.x, samples.y)).batch(8)
         fit(data.filter(lambda x, y: True), epochs=2, validation_data=data, callbacks=[callback])
-        return callback.calls, callback.params["steps"]
+        return [call[:3] for call in callback.calls], callback.params["steps"]
 
-    oracle(loop, classifier, train, shared=True)
+    oracle(loop, classifier, train, shared=True, uncounted=True)
 
 
-@every_loop
-@pytest.mark.parametrize("last_batch", [0, 1, 2])
+@pytest.mark.parametrize(
+    ("last_batch", "loop"), [(0, "graph"), (1, "graph"), (2, "graph"), (1, "xla"), (1, "auto")]
+)
 def test_stop_training_set_after_a_batch_stops_there(loop, last_batch, oracle, recorder, classifier, samples):
     import keras
 
@@ -181,7 +182,7 @@ def test_metrics_read_inside_a_batch_hook_are_those_of_the_batch(loop, oracle, c
 
         def on_train_batch_end(self, batch, logs=None):
             loss, accuracy = self.model.metrics
-            self.seen.append((np.asarray(loss.result()), accuracy.get_config()["name"]))
+            self.seen.append(np.asarray(loss.result()))
             self.seen.append([np.asarray(value) for value in accuracy.result().values()])
 
     def train(_, fit):

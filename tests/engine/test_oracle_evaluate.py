@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 
 pytestmark = pytest.mark.tensorflow
-every_loop = pytest.mark.parametrize("loop", ["graph", "xla", "auto"])
-graph_loop = pytest.mark.parametrize("loop", ["graph"])
 
 
 @pytest.fixture(scope="module")
@@ -28,41 +26,37 @@ EVALUATIONS = {
 }
 
 
-@every_loop
 @pytest.mark.parametrize("name", EVALUATIONS)
-def test_evaluate_returns_what_keras_returns(loop, name, model, samples, same):
+def test_evaluate_returns_what_keras_returns(name, model, samples, same):
     import keras
 
     import steptime
 
     arguments = {"verbose": 0, **EVALUATIONS[name](samples)}
     stock = keras.Model.evaluate(model, **arguments)
-    same(steptime.evaluate(model, **arguments, loop=loop), stock, loop)
+    same(steptime.evaluate(model, **arguments), stock, "graph")
 
 
-@graph_loop
-def test_evaluate_takes_a_dataset(loop, model, samples, same):
+def test_evaluate_takes_a_dataset(model, samples, same):
     import tensorflow as tf
 
     import steptime
 
     data = tf.data.Dataset.from_tensor_slices((samples.x, samples.y)).batch(8)
-    same(steptime.evaluate(model, data, verbose=0, loop=loop), model.evaluate(data, verbose=0), loop)
+    same(steptime.evaluate(model, data, verbose=0), model.evaluate(data, verbose=0), "graph")
 
 
-@every_loop
-@pytest.mark.parametrize("batch_size", [None, 1, 8, 22])
-def test_predict_returns_what_keras_returns(loop, batch_size, model, samples, same):
+@pytest.mark.parametrize("batch_size", [None, 8])
+def test_predict_returns_what_keras_returns(batch_size, model, samples, same):
     import keras
 
     import steptime
 
     stock = keras.Model.predict(model, samples.x, batch_size=batch_size, verbose=0)
-    same(steptime.predict(model, samples.x, batch_size=batch_size, verbose=0, loop=loop), stock, loop)
+    same(steptime.predict(model, samples.x, batch_size=batch_size, verbose=0), stock, "graph")
 
 
-@graph_loop
-def test_predict_takes_steps_and_a_dataset(loop, model, samples, same):
+def test_predict_takes_steps_and_a_dataset(model, samples, same):
     import tensorflow as tf
 
     import steptime
@@ -70,12 +64,11 @@ def test_predict_takes_steps_and_a_dataset(loop, model, samples, same):
     data = tf.data.Dataset.from_tensor_slices(samples.x).batch(4)
     for arguments in ({"x": data}, {"x": data, "steps": 2}, {"x": samples.x, "batch_size": 4, "steps": 3}):
         stock = model.predict(**arguments, verbose=0)
-        same(steptime.predict(model, **arguments, verbose=0, loop=loop), stock, loop)
+        same(steptime.predict(model, **arguments, verbose=0), stock, "graph")
 
 
-@graph_loop
 @pytest.mark.parametrize("method", ["evaluate", "predict"])
-def test_callbacks_of_evaluate_and_predict_get_every_batch(loop, method, classifier, samples, recorder, same):
+def test_callbacks_of_evaluate_and_predict_get_every_batch(method, classifier, samples, recorder, same):
     import steptime
 
     model = classifier()
@@ -88,13 +81,12 @@ def test_callbacks_of_evaluate_and_predict_get_every_batch(loop, method, classif
         return callback.calls
 
     stock = calls(getattr(model, method))
-    ours = calls(lambda **arguments: getattr(steptime, method)(model, **arguments), loop=loop)
-    same(ours, stock, loop)
+    ours = calls(lambda **arguments: getattr(steptime, method)(model, **arguments))
+    same(ours, stock, "graph")
 
 
-@graph_loop
 @pytest.mark.parametrize("kind", [dict, list, tuple])
-def test_predict_keeps_the_structure_of_several_outputs(loop, kind, samples, same):
+def test_predict_keeps_the_structure_of_several_outputs(kind, samples, same):
     import keras
 
     import steptime
@@ -103,11 +95,10 @@ def test_predict_keeps_the_structure_of_several_outputs(loop, kind, samples, sam
     outputs = {name: keras.layers.Dense(2, name=name)(inputs) for name in ("second", "first")}
     model = keras.Model(inputs, outputs if kind is dict else kind(outputs.values()))
     stock = model.predict(samples.x, batch_size=8, verbose=0)
-    same(steptime.predict(model, samples.x, batch_size=8, verbose=0, loop=loop), stock, loop)
+    same(steptime.predict(model, samples.x, batch_size=8, verbose=0), stock, "graph")
 
 
-@graph_loop
-def test_own_test_step_and_predict_step_are_used(loop, samples, same):
+def test_own_test_step_and_predict_step_are_used(samples, same):
     import keras
 
     import steptime
@@ -123,24 +114,21 @@ def test_own_test_step_and_predict_step_are_used(loop, samples, same):
     model = Own(inputs, keras.layers.Dense(1, name="d")(inputs))
     model.compile(loss="mse")
     stock = model.evaluate(samples.x, samples.y, batch_size=22, verbose=0, return_dict=True)
-    ours = steptime.evaluate(
-        model, samples.x, samples.y, batch_size=22, verbose=0, return_dict=True, loop=loop
-    )
-    same(ours, stock, loop)
+    ours = steptime.evaluate(model, samples.x, samples.y, batch_size=22, verbose=0, return_dict=True)
+    same(ours, stock, "graph")
     same(
-        steptime.predict(model, samples.x, batch_size=22, verbose=0, loop=loop),
+        steptime.predict(model, samples.x, batch_size=22, verbose=0),
         model.predict(samples.x, batch_size=22, verbose=0),
-        loop,
+        "graph",
     )
 
 
-@graph_loop
-def test_evaluate_and_predict_change_no_weight(loop, model, samples):
+def test_evaluate_and_predict_change_no_weight(model, samples):
     import steptime
 
     before = [v.numpy() for v in model.weights]
-    steptime.evaluate(model, samples.x, samples.y, verbose=0, loop=loop)
-    steptime.predict(model, samples.x, verbose=0, loop=loop)
+    steptime.evaluate(model, samples.x, samples.y, verbose=0)
+    steptime.predict(model, samples.x, verbose=0)
     for variable, value in zip(model.weights, before, strict=True):
         np.testing.assert_array_equal(variable.numpy(), value)
 
@@ -151,8 +139,8 @@ def test_predict_after_new_weights_uses_them(model, samples, same):
     import steptime
 
     start = model.get_weights()
-    steptime.predict(model, samples.x, verbose=0, loop="graph")
+    steptime.predict(model, samples.x, verbose=0)
     model.set_weights([w + 0.5 for w in start])
-    ours = steptime.predict(model, samples.x, verbose=0, loop="graph")
+    ours = steptime.predict(model, samples.x, verbose=0)
     same(ours, keras.Model.predict(model, samples.x, verbose=0))
     model.set_weights(start)

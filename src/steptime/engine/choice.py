@@ -287,7 +287,10 @@ class Choice:
         known = self._in_order()
         others = [f"{loop} {seconds * 1e3:.3g} ms" for loop, seconds in known if loop != self._settled]
         against = f" against {', '.join(others)}" if others else ""
-        untried = [f"{loop} {why}" for loop, why in {**self._dropped, **self._skipped}.items() if why]
+        # One line for a person; the record holds the reason of each candidate in full.
+        untried = [f"{loop} {why}" for loop, why in self._dropped.items() if why]
+        if self._skipped:
+            untried.append(f"{', '.join(self._skipped)} not tried: too few steps to repay compiling")
         rest = f"; {'; '.join(untried)}" if untried else ""
         self.reason = f"{self._settled}: {best_s * 1e3:.3g} ms a step{against}{rest}"
 

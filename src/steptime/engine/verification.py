@@ -86,7 +86,11 @@ class Verifier:
             outcome = (loop if trusted else self._keras_loop).run(claim)
             return Verdict(outcome=outcome, accepted=trusted, text=reason)
         variables = self._step.variables
-        batch = self._feed.batch(claim.position)
+        try:
+            batch = self._feed.batch(claim.position)
+        except StopIteration:
+            self._keras_loop.run(claim)  # As Keras does: what does not depend on the batch happens once more.
+            raise
         before = state.read(variables)
         draws = self._reference_draws(loop, claim, batch, before)
         reference, expected = draws[0]

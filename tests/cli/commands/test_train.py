@@ -68,7 +68,7 @@ def ends_with(monkeypatch: pytest.MonkeyPatch) -> Any:
         ),
         (
             ["--device", "tpu"],
-            "device must be text of the form auto|cpu|gpu(:\\d+)?. Received: 'tpu'",
+            "device must be auto, cpu, gpu or gpu:N. Received: 'tpu'",
             "Where to train: auto, cpu, gpu (the first one) or gpu:N. auto takes a usable GPU if there is one.",
         ),
         (

@@ -65,14 +65,12 @@ def test_with_steps_per_epoch_a_data_set_goes_on(model, chunk):
     assert [one_epoch(data, chunk) for _ in range(3)] == [[0, 1, 2], [3, 4, 5], [0, 1, 2]]
 
 
+@pytest.mark.filterwarnings("ignore:.*ran out of data")  # by some versions of Keras
 @pytest.mark.parametrize("chunk", [1, 3])
-def test_data_of_unknown_length_end_an_epoch_with_keras_warning(model, chunk):
+def test_data_of_unknown_length_end_an_epoch_where_they_end(model, chunk):
     data = epochs(model, tf.data.Dataset.range(5).filter(lambda i: True))
     assert data.num_batches is None
-    with pytest.warns(UserWarning, match="ran out of data"):
-        assert one_epoch(data, chunk) == [0, 1, 2, 3, 4]
-    with pytest.warns(UserWarning, match="ran out of data"):
-        assert one_epoch(data, chunk) == [0, 1, 2, 3, 4]
+    assert [one_epoch(data, chunk) for _ in range(3)] == [[0, 1, 2, 3, 4]] * 3
 
 
 def test_an_iterator_that_nobody_reads_is_never_made(model):

@@ -42,7 +42,7 @@ def as_arrays(**arguments: Any) -> Arrays:
     adapter = ArrayDataAdapter(**arguments)
     with tf.device("/CPU:0"):
         sliceable = array_slicing.convert_to_sliceable(adapter._inputs, target_backend="tensorflow")
-        tensors = tree.map_structure(_as_tensor, tree.lists_to_tuples(sliceable), none_is_leaf=False)
+        tensors = tf.nest.map_structure(_as_tensor, tree.lists_to_tuples(sliceable))
     return Arrays(
         tensors=tensors,
         samples=int(adapter._num_samples),
@@ -53,7 +53,7 @@ def as_arrays(**arguments: Any) -> Arrays:
 
 
 def _as_tensor(value: Any) -> Any:
-    return value if tf.is_tensor(value) else tf.convert_to_tensor(value)
+    return value if value is None or tf.is_tensor(value) else tf.convert_to_tensor(value)
 
 
 def with_batch_size(arrays: Arrays, batch_size: int) -> Arrays:

@@ -81,7 +81,7 @@ class KerasEpochs:
         claimed, iterator = 0, None
         for _ in range(max(steps, 1)):
             try:
-                _, _, iterator = next(self._epochs)
+                *_, iterator = next(self._epochs)  # Keras before 3.10 hands out one number only.
             except StopIteration:
                 break
             claimed += 1
