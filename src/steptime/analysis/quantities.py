@@ -56,9 +56,10 @@ def measure(run: StoredRun, target: Target | None, *, per_sample: bool) -> RunMe
     mask, times_s = step_times(run.steps)
     steady, values = None, _no_steps()
     if mask.any():
-        samples = float(run.steps["samples"][mask].sum() / run.steps["steps"][mask].sum())
-        steady = find_steady(times_s[mask] / samples if per_sample else times_s[mask])
-        values = _step_values(record, steady, samples, samples if per_sample else 1.0)
+        steps, samples = run.steps["steps"][mask], run.steps["samples"][mask]
+        divisor = samples / steps if per_sample else 1.0
+        steady = find_steady(times_s[mask] / divisor)
+        values = _step_values(record, steady, times_s[mask], steps, samples, per_sample=per_sample)
     parts = _parts(run)
     values["total_s"] = Measured(value=sum(parts.values())) if parts else "the record has no phases"
     if target is not None:
@@ -101,19 +102,22 @@ def _no_steps() -> dict[str, Value]:
 
 
 def _step_values(
-    record: RunRecord, steady: SteadyState, samples: float, divided_by: float
+    record: RunRecord, steady: SteadyState, times_s: Array, steps: Array, samples: Array, *, per_sample: bool
 ) -> dict[str, Value]:
     error = steady.median_error or 0.0
-    step_s = steady.median_s * divided_by
-    steps = record.job.steps_per_epoch if record.job else None
-    steps = steps or (record.epochs[0].steps if record.epochs else None)
+    a_step = float(samples.sum() / steps.sum())  # samples
+    step_s = steady.median_s * (a_step if per_sample else 1.0)
+    # Unlike the median, the time of an epoch contains its stalls.
+    mean_s = float(np.average(times_s[steady.first :], weights=steps[steady.first :]))
+    in_epoch = record.job.steps_per_epoch if record.job else None
+    in_epoch = in_epoch or (record.epochs[0].steps if record.epochs else None)
     return {
         "step_s": Measured(value=step_s, error=error),
-        "samples_per_s": Measured(value=samples / step_s, error=error)
-        if samples
+        "samples_per_s": Measured(value=a_step / step_s, error=error)
+        if a_step
         else "the data do not tell how many samples a step has",
-        "epoch_s": Measured(value=step_s * steps, error=error)
-        if steps
+        "epoch_s": Measured(value=mean_s * in_epoch, error=error)
+        if in_epoch
         else "the data do not tell how many steps an epoch has",
     }
 

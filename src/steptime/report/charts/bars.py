@@ -16,13 +16,13 @@ def draw_bars(bars: Bars, axes: "Axes") -> None:
     """Draw each bar with its interval as a line over its end."""
     for place, value in enumerate(bars.values):
         axes.barh(place, value, height=_THICKNESS, color=colour(bars.colours[place]))
+    known = [place for place, low in enumerate(bars.lows) if low < bars.highs[place]]
     spread = [
-        [value - low for value, low in zip(bars.values, bars.lows, strict=True)],
-        [high - value for value, high in zip(bars.values, bars.highs, strict=True)],
+        [bars.values[place] - bars.lows[place] for place in known],
+        [bars.highs[place] - bars.values[place] for place in known],
     ]
-    axes.errorbar(
-        bars.values, range(len(bars.values)), xerr=spread, fmt="none", ecolor=INK, elinewidth=1.2, capsize=3
-    )
+    ends = [bars.values[place] for place in known]
+    axes.errorbar(ends, known, xerr=spread, fmt="none", ecolor=INK, elinewidth=1.2, capsize=3)
     _finish(axes, bars.labels, bars.texts, bars.highs, bars.x_title)
 
 

@@ -73,7 +73,13 @@ def compare_page(comparison: Comparison, study: Study, runs: Mapping[str, Sequen
 
 def quantity_table(comparison: Comparison) -> Table:
     """Return a row for each quantity, a column for each arm."""
-    keys = [key for key in _QUANTITIES if any(key in facts.quantities for facts in comparison.arms)]
+    found = [facts.quantities for facts in comparison.arms]
+    # What no arm could measure stands below, with its reason; a target that no arm reached is an answer.
+    keys = [
+        key
+        for key in _QUANTITIES
+        if any(key in own and (own[key].value or key == "target_s") for own in found)
+    ]
     rows = []
     for key in keys:
         title, text = _QUANTITIES[key]

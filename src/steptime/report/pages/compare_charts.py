@@ -40,7 +40,8 @@ def epoch_chart(comparison: Comparison) -> Iterator[Chart]:
     yield Chart(
         name="time-per-epoch",
         title="Time per epoch",
-        text="Training steps of one epoch at steady state. Shorter is faster; the line is the 95 % interval.",
+        text="The training steps of an epoch at steady state, stalls included. Shorter is faster; the line is the "
+        "95 % interval.",
         plot=Bars(
             labels=tuple(name for _, name, _ in known),
             colours=tuple(number for number, _, _ in known),
