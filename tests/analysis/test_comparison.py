@@ -64,7 +64,7 @@ step_times = st.floats(0.001, 0.1)
 
 
 @given(st.lists(step_times, min_size=1, max_size=4), st.lists(step_times, min_size=1, max_size=4))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_swapping_the_arms_mirrors_the_verdict(one: list[float], other: list[float]) -> None:
     pairs = [runs_of(SLOW, one), runs_of(FAST, other, seed=9)]
     there = compare(pairs, SLOW.name).arm(FAST.name)
@@ -84,7 +84,7 @@ def test_swapping_the_arms_mirrors_the_verdict(one: list[float], other: list[flo
     st.lists(step_times, min_size=2, max_size=3),
     st.sampled_from([0.125, 2.0, 64.0]),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_scaling_all_times_changes_no_verdict(one: list[float], other: list[float], factor: float) -> None:
     pairs = [runs_of(SLOW, one), runs_of(FAST, other, seed=9)]
     larger = [(arm, [scaled(run, factor) for run in runs]) for arm, runs in pairs]

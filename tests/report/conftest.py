@@ -13,6 +13,8 @@ from steptime.plan.settings import Settings
 from steptime.record.schema import Outcome
 from steptime.record.stored import StoredRun
 from steptime.record.study import Study, StudyRun
+from steptime.report.pages.compare import compare_page
+from steptime.report.render.html import render_html
 from steptime.testing import make_plan, make_record, make_run
 
 MARKUP = "<script>alert('x')</script> & \"q\" | `tick` $\\alpha$ *b*"
@@ -48,9 +50,15 @@ def make_compared(fast: Arm | None = None, *, has_failure: bool = True, **change
     return Compared(comparison=comparison, study=study, runs={arm.name: runs for arm, runs in pairs})
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def compared() -> Compared:
     return make_compared()
+
+
+@pytest.fixture(scope="session")
+def page(compared: Compared) -> str:
+    """The whole report, rendered once: drawing takes a second."""
+    return render_html(compare_page(compared.comparison, compared.study, compared.runs))
 
 
 def _runs(arm: Arm, steps_s: Sequence[float], **changes: object) -> list[StoredRun]:

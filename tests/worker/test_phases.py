@@ -1,5 +1,7 @@
 """The phases of a run."""
 
+import contextlib
+import time
 from pathlib import Path
 
 import pytest
@@ -44,3 +46,18 @@ def test_parts_longer_than_the_whole_leave_nothing_not_less(clock: PhaseClock) -
     clock.split("train", {"warmup": 130})
 
     assert clock.phases[-1] == Phase(name="train", duration_ns=0)
+
+
+def test_the_start_of_the_process_is_a_phase_when_the_launcher_said_when_it_was(tmp_path: Path) -> None:
+    launched_ns = time.perf_counter_ns()
+    with contextlib.closing(EventWriter(tmp_path)) as events:
+        clock = PhaseClock(events, launched_ns)
+
+    assert clock.origin_ns == launched_ns
+    assert [phase.name for phase in clock.phases] == ["start"]
+    assert 0 < clock.phases[0].duration_ns <= time.perf_counter_ns() - launched_ns
+
+
+def test_without_a_launcher_s_word_time_begins_with_the_clock(clock: PhaseClock) -> None:
+    assert clock.phases == ()
+    assert 0 < clock.origin_ns <= time.perf_counter_ns()

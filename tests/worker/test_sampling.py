@@ -12,6 +12,9 @@ from steptime.errors import DeviceError
 from steptime.worker import sampling
 from steptime.worker.sampling import DeviceWatch, open_devices
 
+# TensorBoard's writer imports TensorFlow where there is one.
+pytestmark = pytest.mark.tensorflow
+
 
 class FakeDevice:
     """A device whose sensors count upwards; one of them cannot be read."""

@@ -1,5 +1,6 @@
 """What the worker hears from the engine."""
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -39,7 +40,14 @@ def events(tmp_path: Path) -> Iterator[EventWriter]:
 def make_watch(events: EventWriter, **changes: Any) -> Any:
     from steptime.worker.watch import TrainingWatch
 
-    given = {"signals": StopSignals(), "steps_per_epoch": 4, "batch_size": 10, "samples": 35, **changes}
+    given = {
+        "signals": StopSignals(),
+        "steps_per_epoch": 4,
+        "batch_size": 10,
+        "samples": 35,
+        "origin_ns": 0,
+        **changes,
+    }
     return TrainingWatch(events=events, recorder=Recorder(), **given)  # type: ignore[arg-type]
 
 
@@ -84,6 +92,33 @@ def test_the_columns_of_steps_npz_hold_one_entry_a_block(events: EventWriter) ->
     assert columns["loss"][0] == 0.5
     assert columns["loss"][1] != columns["loss"][1], "an unknown loss is NaN, not 0"
     assert not [name for name, column in columns.items() if column.dtype.hasobject]
+
+
+def test_metrics_of_blocks_are_columns_too(events: EventWriter) -> None:
+    watch = make_watch(events)
+    watch.on_block(**block(0, 1, logs={"loss": 0.5}))
+    watch.on_block(**block(1, 1, logs={"loss": 0.4, "accuracy": 0.75}))
+
+    accuracy = watch.arrays()["logs.accuracy"]
+
+    assert accuracy[0] != accuracy[0], "an unknown metric is NaN, not 0"
+    assert accuracy[1] == 0.75
+
+
+def test_blocks_and_epochs_end_at_times_from_the_start_of_the_process(events: EventWriter) -> None:
+    from steptime.worker.epochs import epochs_of
+
+    begin_ns = time.perf_counter_ns()
+    watch = make_watch(events, origin_ns=begin_ns)
+    watch.on_block(**block(0, 1))
+    watch.on_block(**block(1, 1))
+    watch.epoch_ended(0, {})
+    elapsed_ns = time.perf_counter_ns() - begin_ns
+
+    first_ns, second_ns = watch.arrays()["end_ns"].tolist()
+    (epoch,) = epochs_of(watch, {})
+    assert epoch.end_ns is not None
+    assert 0 <= first_ns <= second_ns <= epoch.end_ns <= elapsed_ns
 
 
 def test_the_graphs_of_each_loop_are_kept_under_its_name(events: EventWriter) -> None:

@@ -23,6 +23,14 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.fixture(autouse=True)
+def no_pictures(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Drawing takes seconds; one test looks at what is drawn."""
+    if "pictures" not in request.node.name:
+        monkeypatch.setattr("steptime.report.charts.draw.svg", lambda chart: "<svg></svg>")
+        monkeypatch.setattr("steptime.report.charts.draw.write_png", lambda chart, folder: None)
+
+
 def launching(monkeypatch: pytest.MonkeyPatch, *answers: object) -> FakeLauncher:
     launcher = FakeLauncher(*answers)
     monkeypatch.setattr("steptime.launch.process.ProcessLauncher", lambda: launcher)

@@ -16,7 +16,7 @@ _LONGEST_NAME = 40
 
 RC: Any = {
     "figure.dpi": 100,
-    "savefig.dpi": 200,
+    "savefig.dpi": 160,
     "figure.constrained_layout.use": True,
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],
