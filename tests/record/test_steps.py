@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from steptime.record.steps import summarise_blocks
+from steptime.record.steps import counting, summarise_blocks
 
 
 def columns(*blocks: tuple[int, int, bool, str], batch: int = 10) -> dict[str, Any]:
@@ -68,3 +68,17 @@ def test_the_step_time_lies_among_those_of_the_steady_blocks(step_ns: list[int])
 
     assert summary.step_ns is not None
     assert min(step_ns[1:]) <= summary.step_ns <= max(step_ns[1:])
+
+
+def test_a_last_incomplete_batch_in_another_loop_does_not_stand_for_the_run() -> None:
+    blocks = columns(
+        (1, 900, True, "xla"), (8, 100, False, "xla"), (8, 100, False, "xla"), (1, 700, False, "graph")
+    )
+
+    assert counting(blocks).tolist() == [False, True, True, False]
+
+
+def test_short_blocks_at_the_beginning_do_not_stand_for_the_long_ones() -> None:
+    blocks = columns(*((steps, 100, False, "graph") for steps in (1, 2, 8, 32, 128, 512)))
+
+    assert counting(blocks).tolist() == [False, False, False, True, True, True]

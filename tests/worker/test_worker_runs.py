@@ -214,3 +214,18 @@ def test_ctrl_c_keeps_record_history_and_model(train: Any) -> None:
     assert 0 < record["epochs"][1]["steps"] < 300
     assert record["proof"]["contradiction"] is None
     assert keras.models.load_model(run.folder / "model.keras").count_params() == 27
+
+
+def test_the_record_says_what_the_processor_did_while_it_trained(points: Any) -> None:
+    (use,) = points.record["devices"]
+
+    assert use["name"] == "cpu"
+    assert use["samples"] >= 2
+    assert 0 < use["memory_peak_bytes"] < 2**40
+    assert points.record["sampling_s"] < points.record["phases"][-2]["duration_ns"] / 1e9 + 1
+    with np.load(points.folder / "device.npz", allow_pickle=False) as columns:
+        times_ns = columns["cpu.t_ns"]
+        assert len(times_ns) == use["samples"]
+        assert (np.diff(times_ns) > 0).all()
+        # From the start of the process, as everything else: before the last epoch ended, and not before it began.
+        assert 0 < times_ns[0] < points.record["epochs"][-1]["end_ns"]

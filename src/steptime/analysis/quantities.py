@@ -11,6 +11,7 @@ from steptime.analysis.interval import Measured
 from steptime.analysis.steady import SteadyState, find_steady
 from steptime.analysis.target import Target, time_to_target_s
 from steptime.record.schema import RunRecord
+from steptime.record.steps import counting
 from steptime.record.stored import StoredRun
 
 Array = npt.NDArray[np.float64]
@@ -70,11 +71,10 @@ def measure(run: StoredRun, target: Target | None, *, per_sample: bool) -> RunMe
 
 
 def step_times(steps: Mapping[str, "np.ndarray[Any, Any]"]) -> tuple["npt.NDArray[np.bool_]", Array]:
-    """Return which blocks count, and the time per step of every block in seconds.
+    """Return which blocks count (see ``record.steps.counting``), and the time per step of every block in seconds.
 
     A block's time runs from the end of the block before it, so that callbacks and waits between steps count;
-    the first block of an epoch has its own duration. Blocks that compiled, that ran in another loop than the
-    last one, or that came first in the process do not count.
+    the first block of an epoch has its own duration.
 
     Args:
         steps: The columns of steps.npz.
@@ -89,12 +89,10 @@ def step_times(steps: Mapping[str, "np.ndarray[Any, Any]"]) -> tuple["npt.NDArra
         spacing_ns = np.diff(steps["end_ns"], prepend=0).astype(np.float64)
         follows = np.concatenate([[False], np.diff(steps["epoch"]) == 0])
         duration_ns = np.where(follows, np.maximum(spacing_ns, duration_ns), duration_ns)
-    mask = ~steps["compiled"] & (steps["loop"] == steps["loop"][-1])
-    mask[0] = False
     # What came between a compiling block and its successor still belongs to the compiling.
     after_compiling = np.concatenate([[False], steps["compiled"][:-1]])
     duration_ns = np.where(after_compiling, steps["duration_ns"], duration_ns)
-    return mask, duration_ns / 1e9 / steps["steps"]
+    return counting(steps), duration_ns / 1e9 / steps["steps"]
 
 
 def _no_steps() -> dict[str, Value]:

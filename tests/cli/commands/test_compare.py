@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from steptime.cli.main import main
+from steptime.device.device import DeviceFacts
+from steptime.device.find import FoundGpu, GpuSearch
 from steptime.record.schema import Outcome, RunRecord
 from steptime.record.store import create_run_folder
 from steptime.record.study import read_study
@@ -102,6 +104,28 @@ def test_without_a_gpu_the_default_arms_are_two_loops_on_the_cpu_and_the_page_sa
     out = capsys.readouterr().out
     assert "No GPU was compared." in out
     assert "steptime doctor" in " ".join(out.split())
+
+
+def test_with_a_gpu_both_loops_run_on_it_too_and_see_nothing_else(here, monkeypatch, capsys) -> None:
+    facts = DeviceFacts(kind="gpu", index=0, name="A card", uuid="GPU-1234")
+    card = FoundGpu(name="gpu0", facts=facts, usable=True, why_not=None, cuda_index=0, visible_as="GPU-1234")
+    monkeypatch.setattr("steptime.cli.comparing.find_gpus", lambda: GpuSearch((card,), None, None))
+    monkeypatch.setattr("steptime.cli.comparing.cpu_only_build", lambda: None)
+    launcher = launching(monkeypatch, *(make_run(seed=seed) for seed in range(8)))
+
+    main(["compare", "--repeats", "2"])
+
+    plans = launcher.plans[:4]
+    assert [(plan.placement.device, plan.settings.loop) for plan in plans if plan.placement] == [
+        ("cpu", "keras"), ("cpu", "auto"), ("gpu:0", "keras"), ("gpu:0", "auto"),
+    ]  # fmt: skip
+    assert [plan.placement.visible_devices for plan in plans if plan.placement] == [
+        "-1",
+        "-1",
+        "GPU-1234",
+        "GPU-1234",
+    ]
+    assert "No GPU was compared" not in capsys.readouterr().out
 
 
 def test_the_command_that_repeats_it_says_everything(here, monkeypatch) -> None:
