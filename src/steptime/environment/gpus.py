@@ -14,32 +14,59 @@ _CAPABILITIES: tuple[tuple[str, str], ...] = (
     (r"\bg?b[12]00\b", "10.0"),
     (r"rtx ?-?50[5-9]0|rtx pro ?\d000|rtx pro .{0,12}blackwell|blackwell|\bsm_?120\b|50[5-9]0 ?ti\b", "12.0"),
     (r"\bg?h[12]00\b|\bgh200\b|\bh[28]00\b|\bh20\b|hopper|grace", "9.0"),
-    (r"rtx ?\d000 ?ada|\bl40s?\b|\bl4\b|\bl20\b|rtx ?-?40[5-9]0|\b40[5-9]0 ?(ti|super)\b|ada lovelace", "8.9"),
+    (
+        r"rtx ?\d000 ?ada|\bl40s?\b|\bl4\b|\bl20\b|rtx ?-?40[5-9]0|\b40[5-9]0 ?(ti|super)\b|ada lovelace",
+        "8.9",
+    ),
     (r"orin", "8.7"),
-    (r"rtx ?a\d{3,4}|\ba10g?\b|\ba16\b|\ba2\b|\ba40\b|rtx ?-?30[5-9]0|\b30[5-9]0 ?(ti|super)?\b|\bmx570\b", "8.6"),
+    (
+        r"rtx ?a\d{3,4}|\ba10g?\b|\ba16\b|\ba2\b|\ba40\b|rtx ?-?30[5-9]0|\b30[5-9]0 ?(ti|super)?\b|\bmx570\b",
+        "8.6",
+    ),
     (r"\ba100|\ba30\b|\ba800\b|ampere", "8.0"),
     (r"xavier", "7.2"),
-    (r"\bt4\b|rtx ?-?20[5-8]0|\b20[5-8]0 ?(ti|super)\b|gtx ?-?16[5-6]0|titan rtx|quadro rtx|\bt(400|500|550|600|1000|1200|2000)\b"
-     r"|\bmx4[5-9]0\b|turing", "7.5"),
+    (
+        r"\bt4\b|rtx ?-?20[5-8]0|\b20[5-8]0 ?(ti|super)\b|gtx ?-?16[5-6]0|titan rtx|quadro rtx|\bt(400|500|550|600|1000|1200|2000)\b"
+        r"|\bmx4[5-9]0\b|turing",
+        "7.5",
+    ),
     (r"\bv100|titan v\b|volta|\bgv100\b", "7.0"),
     (r"\btx2\b", "6.2"),
     (r"\bp100\b|\bgp100\b", "6.0"),
-    (r"gtx ?-?10[1-8]0|\bgt ?10[13]0\b|\b10[5-8]0 ?ti\b|titan x ?p|titan xp|\bp(4|40|400|600|620|1000|2000|2200|3200|4000|5000|5200|6000)\b"
-     r"|\bmx(150|2[35]0|3[3-5]0)\b|pascal", "6.1"),
+    (
+        r"gtx ?-?10[1-8]0|\bgt ?10[13]0\b|\b10[5-8]0 ?ti\b|titan x ?p|titan xp|\bp(4|40|400|600|620|1000|2000|2200|3200|4000|5000|5200|6000)\b"
+        r"|\bmx(150|2[35]0|3[3-5]0)\b|pascal",
+        "6.1",
+    ),
     (r"jetson nano|jetson tx1|\btx1\b", "5.3"),
-    (r"\bm(4|6|10|40|60)\b|gtx ?-?9[5-8]0|titan x\b|\bm(2000|4000|5000|5500|6000|2200)\b|\b9[78]0 ?ti\b|\b(gtx)? ?965m", "5.2"),
-    (r"gtx ?-?7[45]0|gtx ?-?(850|860|950|960)m|\b(8[34]0|9[1-4]0|945)mx?\b|\bmx1[1-3]0\b|\bm(500|520|600|620|1000|1200)m?\b|\bk(620|1200|2200)\b"
-     r"|maxwell", "5.0"),
+    (
+        r"\bm(4|6|10|40|60)\b|gtx ?-?9[5-8]0|titan x\b|\bm(2000|4000|5000|5500|6000|2200)\b|\b9[78]0 ?ti\b|\b(gtx)? ?965m",
+        "5.2",
+    ),
+    (
+        r"gtx ?-?7[45]0|gtx ?-?(850|860|950|960)m|\b(8[34]0|9[1-4]0|945)mx?\b|\bmx1[1-3]0\b|\bm(500|520|600|620|1000|1200)m?\b|\bk(620|1200|2200)\b"
+        r"|maxwell",
+        "5.0",
+    ),
     (r"\bk80\b", "3.7"),
-    (r"\bk(20|40)[cmx]?\b|titan black|gtx ?-?titan\b|gtx ?-?780( ti)?\b(?!m)|\bgt ?(7[1-4]0|730)\b|\bk(6000|5200|5100)m?\b", "3.5"),
-    (r"gtx ?-?(6[5-9]0|7[6-8]0m|770|760|8[78]0m)|\bk(10|520|600|1100|2000|3000|4000|4200|5000)m?\b|gt ?6[1-5]0|gt ?7[45]0m|kepler", "3.0"),
+    (
+        r"\bk(20|40)[cmx]?\b|titan black|gtx ?-?titan\b|gtx ?-?780( ti)?\b(?!m)|\bgt ?(7[1-4]0|730)\b|\bk(6000|5200|5100)m?\b",
+        "3.5",
+    ),
+    (
+        r"gtx ?-?(6[5-9]0|7[6-8]0m|770|760|8[78]0m)|\bk(10|520|600|1100|2000|3000|4000|4200|5000)m?\b|gt ?6[1-5]0|gt ?7[45]0m|kepler",
+        "3.0",
+    ),
     (r"gtx ?-?[45][5-9]0|quadro [4-6]000\b|\b[cm]20[57]0\b|fermi", "2.0"),
 )
 _STATED = re.compile(r"(?:\bcc|compute[_ ]?cap(?:ability)?|\bsm[_ ])[: =]{0,3}(\d{1,2})[._]?(\d)\b")
 _VENDORS: tuple[tuple[str, str], ...] = (
     ("amd", r"\bamd|radeon|\bati\b|\brx ?-?\d{3,4}|instinct|\bmi\d{2,3}x?\b|\bvega\b|\bgfx\d{3,4}|firepro"),
     ("apple", r"apple|\bm[1-5]\b( ?(pro|max|ultra))?( |$)|\bmetal\b"),
-    ("nvidia", r"nvidia|geforce|\brtx|\bgtx|quadro|tesla|titan|jetson|grace|\bmx\d{3}\b|dgx|hgx|nvswitch|\bmig\b"),
+    (
+        "nvidia",
+        r"nvidia|geforce|\brtx|\bgtx|quadro|tesla|titan|jetson|grace|\bmx\d{3}\b|dgx|hgx|nvswitch|\bmig\b",
+    ),
     ("intel", r"intel|iris|\barc\b|\buhd\b"),
     ("none", r"^(none|no|no gpu|cpu( only)?|-)\b"),
 )

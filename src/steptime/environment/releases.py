@@ -33,9 +33,19 @@ class Release:
     protobuf_below: str
 
 
-def _release(name: str, python: tuple[int, int], cuda: str, cudnn: str, cc: tuple[float, float], rest: tuple[bool, str]) -> Release:
-    return Release(name=name, python=python, cuda=cuda, cudnn=cudnn, lowest_cc=cc[0], native_cc=cc[1], numpy2=rest[0],
-                   protobuf_below=rest[1])
+def _release(
+    name: str, python: tuple[int, int], cuda: str, cudnn: str, cc: tuple[float, float], rest: tuple[bool, str]
+) -> Release:
+    return Release(
+        name=name,
+        python=python,
+        cuda=cuda,
+        cudnn=cudnn,
+        lowest_cc=cc[0],
+        native_cc=cc[1],
+        numpy2=rest[0],
+        protobuf_below=rest[1],
+    )
 
 
 RELEASES: tuple[Release, ...] = (
