@@ -93,7 +93,7 @@ def _signs(rule: Rule) -> tuple[str, ...]:
 
 
 def _weigh(rule: Rule, situation: Situation) -> _Weighed:
-    score = 0.0
+    strongest = support = 0.0
     evidence: list[str] = []
     missing: list[str] = []
     rows: list[int] = []
@@ -101,13 +101,17 @@ def _weigh(rule: Rule, situation: Situation) -> _Weighed:
     for clue in rule.clues:
         verdict = clue.condition.judge(situation)
         missing += verdict.missing
-        if verdict.holds is False and verdict.evidence:
-            decided = True
-        if verdict.holds:
-            score += clue.weight
-            if clue.weight > 0:
-                evidence += verdict.evidence
-                rows += [] if verdict.row is None else [verdict.row]
+        decided = decided or (verdict.holds is False and bool(verdict.evidence))
+        if not verdict.holds:
+            continue
+        if clue.weight >= FIRES:  # two signs of the same trouble are not twice as sure
+            strongest = max(strongest, clue.weight)
+        else:
+            support += clue.weight
+        if clue.weight > 0:
+            evidence += verdict.evidence
+            rows += [] if verdict.row is None else [verdict.row]
+    score = strongest + support
     impossible = any(condition.judge(situation).holds for condition in rule.unless)
     return _Weighed(
         rule=rule, score=score, evidence=tuple(dict.fromkeys(evidence)), missing=tuple(dict.fromkeys(missing)),

@@ -57,6 +57,7 @@ _CAPABILITIES: tuple[tuple[str, str], ...] = (
         r"gtx ?-?(6[5-9]0|7[6-8]0m|770|760|8[78]0m)|\bk(10|520|600|1100|2000|3000|4000|4200|5000)m?\b|gt ?6[1-5]0|gt ?7[45]0m|kepler",
         "3.0",
     ),
+    (r"geforce 2[01]0m?\b|\bgt ?(2[0-4]0|120|130|140)\b|gts ?\d{3}|gtx ?-?2[6-9]\d|geforce [89]\d{3}|\bc1060\b|nvs ?(295|300|310)\b", "1.2"),
     (r"gtx ?-?[45][5-9]0|quadro [4-6]000\b|\b[cm]20[57]0\b|fermi", "2.0"),
 )
 _STATED = re.compile(r"(?:\bcc|compute[_ ]?cap(?:ability)?|\bsm[_ ])[: =]{0,3}(\d{1,2})[._]?(\d)\b")

@@ -4,7 +4,7 @@ from steptime.diagnosis.condition import Says
 
 CUDART_LINE = Says(
     r"could not find cuda drivers on your machine",
-    r"could not load dynamic library 'libcudart\.so",
+    r"could not (load dynamic|dlopen) library 'libcudart\.so",
     r"libcudart\.so\.\d{1,2}(\.\d)?: cannot open shared object",
     r"couldn't open cuda library libcu(dart|blas)",
     r"ignore above cudart dlerror if you do not have a gpu",
@@ -35,7 +35,7 @@ CUINIT_UNKNOWN = Says(
     r"cuda unknown error - this may be due to an incorrectly set up environment",
 )
 LIBCUDA_LINE = Says(
-    r"could not load dynamic library 'libcuda\.so\.1'",
+    r"could not (load dynamic|dlopen) library 'libcuda\.so\.1'",
     r"libcuda\.so\.1: cannot open shared object",
     r"failed to find libcuda\.so",
     r"couldn't open cuda library libcuda\.so",
@@ -43,7 +43,7 @@ LIBCUDA_LINE = Says(
 )
 CUINIT_303 = Says(
     r"unknown error \(303\)",
-    r"cuinit: unknown error(?!\()",
+    r"cuinit: unknown error(?!\(34|\()",
     r"curesult\(-1\)",
     r"cuinit: unknown error \(-1\)",
 )

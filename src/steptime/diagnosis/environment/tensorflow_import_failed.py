@@ -7,6 +7,7 @@ from steptime.diagnosis.rule import Case, Clue, Remedy, Rule
 
 RULE = Rule(
     kind="tensorflow-import-failed",
+
     title="TensorFlow is installed, but importing it fails.",
     cause="The import ended with the error shown; the packages in this environment do not fit each other, or an installation is damaged.",
     remedies=(
