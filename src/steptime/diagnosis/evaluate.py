@@ -154,7 +154,7 @@ def _finding(weighed: _Weighed, situation: Situation, tied: Sequence[_Weighed], 
     confidence = "low" if weighed in tied else "high" if weighed.score >= 3 else "medium"
     return Finding(
         kind=rule.kind, title=rule.title, evidence=weighed.evidence, cause=rule.cause, fix=remedy.steps, verify=rule.verify,
-        confidence=confidence, link=f"{manual}#{rule.kind}", score=round(weighed.score, 2),
+        confidence=confidence, link=f"{manual}#{rule.kind}", score=round(weighed.score, 2), slow=rule.slow,
     )  # fmt: skip
 
 

@@ -96,6 +96,7 @@ class Finding:
         confidence: high, medium or low.
         link: Where the manual explains it.
         score: Weight of the evidence; higher is surer.
+        slow: The machine can be used, only slower than it could be.
     """
 
     kind: str
@@ -107,6 +108,7 @@ class Finding:
     confidence: str
     link: str
     score: float
+    slow: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

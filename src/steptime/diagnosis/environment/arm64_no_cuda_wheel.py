@@ -3,7 +3,7 @@
 from steptime.diagnosis.condition import All, Any, Says, Unknown, is_
 from steptime.diagnosis.environment.commands import BUILD_INFO
 from steptime.diagnosis.environment.places import ARM
-from steptime.diagnosis.environment.signs import NO_GPU_LISTED
+from steptime.diagnosis.environment.signs import CUDA_IN_USE, NO_GPU_LISTED
 from steptime.diagnosis.rule import Case, Clue, Remedy, Rule
 
 RULE = Rule(
@@ -22,7 +22,7 @@ RULE = Rule(
         Clue(1.0, All(ARM, Any(is_("tensorflow_build", "cpu"), NO_GPU_LISTED, is_("tensorflow_gpus", 0), Says(r"aarch64", r"arm64")))),
     ),
     commonness=2,
-    unless=(is_("os", "windows", "macos"), is_("tensorflow_build", "cuda"), Says(r"nvcr\.io/nvidia/tensorflow", r"l4t-tensorflow"), is_("gpu_vendor", "none", "amd")),
+    unless=(is_("os", "windows", "macos"), is_("tensorflow_build", "cuda"), Says(r"nvcr\.io/nvidia/tensorflow", r"l4t-tensorflow", r"\+nv\d"), CUDA_IN_USE, is_("gpu_vendor", "none", "amd")),
     consequences=("cuda-libs-not-installed", "and-cuda-libs-not-found", "docker-cpu-image", "tensorflow-cpu-build", "blackwell-sm90a-ptx", "cc-too-new-ptx-jit"),
     decide="uname -m; " + BUILD_INFO,
     clear="The wheels for this processor have CUDA.",

@@ -22,7 +22,7 @@ RULE = Rule(
         Clue(2.2, CUINIT_UNKNOWN),
         Clue(1.4, All(is_("after_suspend", True), Any(CUINIT_UNKNOWN, NO_DEVICE, NO_GPU_LISTED, Says(r"cuda")))),
         Clue(1.6, is_("after_suspend", True)),
-        Clue(1.2, Says(r"rmmod nvidia_uvm", r"modprobe -r nvidia_uvm")),
+        Clue(2.5, Says(r"nvidia-(suspend|resume|hibernate)", r"preservevideomemoryallocations", r"rmmod nvidia_uvm", r"modprobe -r nvidia_uvm")),
         Clue(0.3, Says(r"no gpu/tpu found")),
     ),
     commonness=2,

@@ -53,7 +53,7 @@ SMI_FAILED = Says(
     r"couldn.{1,3}t communicate with the nvidia driver",
 )
 CUDNN_MISMATCH = Says(
-    r"loaded runtime cudnn library: ?.{1,20}but source was compiled wit",
+    r"loaded runtime cudnn library: ?.{1,60}but source was compiled wit",
     r"loaded cudnn library: .{1,12} but source was compiled against",
     r"cudnn library needs to have matching major version",
     r"cudnn.{0,40}version mismatch|cudnn_status_version_mismatch|cudnn_status_sublibrary_version_mismatch",
@@ -68,4 +68,15 @@ OOM = Says(
     r"cublas_status_alloc_failed",
     r"cudnn_status_alloc_failed",
     r"out of memory allocating",
+)
+CUDA_IN_USE = Says(
+    r"successfully opened (dynamic|cuda) library libcu(dart|blas|dnn|fft)",
+    r"created (tensorflow )?device .{0,80}gpu:\d",
+    r"found device \d with properties",
+    r"loaded (runtime )?cudnn",
+    r"cuda_(driver|dnn|blas|gpu_executor|executor|platform)\.cc",
+    r"ignoring visible gpu device",
+    r"physical_device:gpu:0",
+    r"gpulaunchkernel",
+    r"cuda_error_(?!no_device)",
 )

@@ -3,6 +3,7 @@
 from steptime.diagnosis.condition import All, Check, Not, Unknown, is_
 from steptime.diagnosis.environment.commands import BUILD_INFO, INSTALL, LIST_GPUS
 from steptime.diagnosis.environment.places import LINUX
+from steptime.diagnosis.environment.signs import CUDA_IN_USE
 from steptime.diagnosis.rule import Case, Clue, Remedy, Rule
 
 RULE = Rule(
@@ -18,7 +19,7 @@ RULE = Rule(
         Clue(2.0, Check("tensorflow_packages", "gpu_vendor", test=lambda names, maker: names == ("tensorflow-cpu",) and maker == "nvidia")),
     ),
     commonness=2,
-    unless=(is_("os", "windows", "macos"), is_("arch", "aarch64")),
+    unless=(is_("os", "windows", "macos"), is_("arch", "aarch64"), CUDA_IN_USE),
     consequences=("cuda-libs-not-installed",),
     decide=BUILD_INFO,
     clear="TensorFlow is built for what this machine has.",

@@ -21,6 +21,7 @@ RULE = Rule(
         Clue(2.4, Any(CUINIT_UNKNOWN, is_("cuinit", "cuda_error_unknown"))),
         Clue(2.2, All(is_("dev_uvm", False), is_("kernel_module", "none"), is_("cuinit", "cuda_error_unknown"))),
         Clue(2.5, All(is_("dev_uvm", False), is_("dev_nvidia", True))),
+        Clue(2.8, Says(r"nvidia-uvm.{0,20}(no such file|not found|missing|does not exist)", r"(no|missing|create|cannot (access|stat|open)|could not load).{0,20}(/dev/nvidia-)?uvm")),
         Clue(1.6, Says(r"nvidia[-_]uvm", r"nvidia-modprobe")),
         Clue(2.0, NO_DEVICE),
         Clue(1.2, LXC),

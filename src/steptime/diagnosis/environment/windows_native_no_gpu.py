@@ -3,7 +3,7 @@
 from steptime.diagnosis.condition import All, Any, Says, Unknown, at_least, below, is_
 from steptime.diagnosis.environment.commands import LIST_GPUS, WSL_STEPS
 from steptime.diagnosis.environment.places import WINDOWS
-from steptime.diagnosis.environment.signs import NO_GPU_LISTED
+from steptime.diagnosis.environment.signs import CUDA_IN_USE, NO_GPU_LISTED
 from steptime.diagnosis.rule import Case, Clue, Remedy, Rule
 
 RULE = Rule(
@@ -20,7 +20,7 @@ RULE = Rule(
         Clue(0.8, All(WINDOWS, Any(NO_GPU_LISTED, is_("tensorflow_build", "cpu"), is_("tensorflow_gpus", 0), Says(r"nvidia-smi \d{3}\.", r"cuda compilation tools")))),
     ),
     commonness=3,
-    unless=(is_("wsl", True), below("tensorflow", "2.11"), is_("gpu_vendor", "none"), is_("directml", "any")),
+    unless=(is_("wsl", True), below("tensorflow", "2.11"), is_("gpu_vendor", "none"), is_("directml", "any"), CUDA_IN_USE),
     decide="python -c \"import sys, tensorflow as tf; print(sys.platform, tf.__version__)\" (win32 and 2.11 or newer?)",
     clear="This is not native Windows, where TensorFlow has no GPU build.",
     fires=(
