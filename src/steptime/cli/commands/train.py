@@ -1,0 +1,105 @@
+"""``steptime train``: one run, in a fresh process, with a record."""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from steptime.cli import options as shared
+from steptime.cli import output
+from steptime.errors import UsageError
+
+if TYPE_CHECKING:
+    from steptime.record.schema import RunRecord
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what can be said about a run."""
+    parser.add_argument(
+        "workload",
+        nargs="?",
+        default="mnist-cnn",
+        help="mnist-cnn (default), mnist-mlp, mnist-lstm, a Python file, or a module",
+    )
+    shared.add_setting_options(parser)
+    shared.add_runs_option(parser)
+    shared.add_json_option(parser)
+    parser.add_argument("--time-limit", type=float, metavar="SECONDS", help="end a run that takes longer")
+    parser.add_argument("--export", metavar="FILE.keras", help="copy the trained model there as well")
+    parser.add_argument("--debug", action="store_true", help="print worker.log when the run fails")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Train, and print the summary or the record."""
+    from steptime.cli.progress import make_progress
+    from steptime.device.find import find_gpus
+    from steptime.launch.placement import choose_placement, cpu_only_build
+    from steptime.launch.process import ProcessLauncher
+    from steptime.plan.plan import Plan, Protocol
+    from steptime.plan.workload import parse_workload
+    from steptime.record.store import create_run_folder
+
+    settings = shared.read_settings(options)
+    plan = Plan(
+        workload=parse_workload(options.workload),
+        settings=settings,
+        protocol=Protocol(time_limit_s=options.time_limit),
+        placement=choose_placement(settings.device, find_gpus(), cpu_only_build()),
+        export=_checked_export(options.export),
+        command=shared.command_line(sys.argv[1:]),
+    )
+    _check_tensorflow()
+    folder = create_run_folder(shared.runs_folder(options), "train", plan)
+    with make_progress(settings.epochs) as progress:
+        record = ProcessLauncher().launch(plan, folder, progress.event)
+    return finish(record, folder, as_json=options.json, debug=options.debug)
+
+
+def finish(record: "RunRecord", folder: Path, *, as_json: bool, debug: bool) -> int:
+    """Print what came of a run and return its exit code."""
+    from steptime.plan.codec import to_json
+    from steptime.report.pages.run import run_summary
+    from steptime.report.render.text import render_text
+
+    outcome = record.outcome
+    if debug and outcome.status == "failed":
+        log = folder / "worker.log"
+        output.say(log.read_text(encoding="utf-8", errors="replace") if log.exists() else "no worker.log")
+    if as_json:
+        output.out_json(to_json(record))
+    else:
+        if outcome.status != "failed":
+            output.out(render_text(run_summary(record)))
+        output.say(f"record: {folder}")
+    if outcome.status == "failed":
+        output.error(outcome.reason or "the run failed", outcome.hint)
+    elif outcome.reason:
+        output.say(outcome.reason)
+    return outcome.exit_code
+
+
+def _checked_export(text: str | None) -> str | None:
+    if text is None:
+        return None
+    path = Path(text)
+    if path.suffix != ".keras" or not path.absolute().parent.is_dir():
+        raise UsageError(
+            f"--export must be a *.keras file in a folder that exists. Received: {text!r}",
+            hint="For example: --export model.keras",
+        )
+    return str(path.absolute())
+
+
+def _check_tensorflow() -> None:
+    """Say at once what the worker would find out after seconds.
+
+    Raises:
+        UsageError: TensorFlow is not installed.
+    """
+    import importlib.util
+
+    if importlib.util.find_spec("tensorflow") is None or importlib.util.find_spec("keras") is None:
+        raise UsageError(
+            "Training needs TensorFlow and Keras. They are not installed here",
+            hint="pip install 'steptime[cpu]', or 'steptime[gpu]' beside an NVIDIA driver.",
+        )

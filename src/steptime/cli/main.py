@@ -1,0 +1,48 @@
+"""``steptime COMMAND``: finds the command, runs it, and turns errors into one line each and an exit code.
+
+The modules of the commands are imported when they are called, so that help costs nothing.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+import steptime
+from steptime.cli import output
+from steptime.errors import SteptimeError
+
+# Command -> (module, what it does). The order is that of the help page.
+COMMANDS: dict[str, tuple[str, str]] = {
+    "train": ("steptime.cli.commands.train", "train a workload and leave a record"),
+    "runs": ("steptime.cli.commands.runs", "list what has been run"),
+    "show": ("steptime.cli.commands.show", "print one record as a page"),
+    "board": ("steptime.cli.commands.board", "open TensorBoard on the runs"),
+    "new": ("steptime.cli.commands.new", "write a commented starter for a workload of your own"),
+    "settings": ("steptime.cli.commands.settings", "list every setting with type, default and meaning"),
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code: 0 fine, 1 finding, 2 wrong use, 3 a run failed, 130 Ctrl-C."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    parser = argparse.ArgumentParser(prog="steptime", description=(steptime.__doc__ or "").partition("\n")[0])
+    parser.add_argument("--version", action="version", version=f"steptime {steptime.__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, title="commands")
+    chosen = next((word for word in given if not word.startswith("-")), None)
+    for name, (module, summary) in COMMANDS.items():
+        command = commands.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")
+        if name == chosen:
+            import_module(module).add_arguments(command)
+    options = parser.parse_args(given)
+    try:
+        return int(import_module(COMMANDS[options.command][0]).run(options))
+    except SteptimeError as error:
+        output.error(error.message, error.hint)
+        return error.exit_code
+    except KeyboardInterrupt:
+        output.say("interrupted")
+        return 130
+    except BrokenPipeError:  # the reader of a pipe, such as head, has seen enough
+        output.close_quietly()
+        return 0

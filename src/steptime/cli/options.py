@@ -1,0 +1,77 @@
+"""Options that several commands share, and how they become settings."""
+
+import argparse
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from steptime.plan.project_file import find_project_file, read_project_settings
+from steptime.plan.settings import Settings, change, parse_pairs
+
+# Flag -> setting, for the settings that have a flag of their own.
+_SETTING_FLAGS: dict[str, tuple[str, str]] = {
+    "--device": ("device", "auto, cpu, gpu or gpu:N"),
+    "--epochs": ("epochs", "passes over the data"),
+    "--batch-size": ("batch_size", "samples per step"),
+    "--steps-per-epoch": ("steps_per_epoch", "steps that make an epoch"),
+    "--seed": ("seed", "seed of weights, data order and dropout"),
+    "--loop": ("loop", "auto, keras, graph or xla: how steps are executed"),
+    "--precision": ("precision", "float32, mixed_float16 or mixed_bfloat16"),
+    "--learning-rate": ("learning_rate", "when steptime compiles the model"),
+    "--name": ("name", "name of the run"),
+}
+
+
+def add_runs_option(parser: argparse.ArgumentParser) -> None:
+    """Add ``--runs DIR``."""
+    parser.add_argument(
+        "--runs", metavar="DIR", default=None, help="folder of the runs (default: STEPTIME_RUNS, or runs)"
+    )
+
+
+def add_json_option(parser: argparse.ArgumentParser) -> None:
+    """Add ``--json``."""
+    parser.add_argument("--json", action="store_true", help="print JSON on stdout, and nothing else there")
+
+
+def add_setting_options(parser: argparse.ArgumentParser) -> None:
+    """Add a flag for each common setting, and ``--set`` for all of them."""
+    for flag, (key, meaning) in _SETTING_FLAGS.items():
+        parser.add_argument(flag, dest=f"setting_{key}", metavar=key.upper(), help=meaning)
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        dest="pairs",
+        help="any setting; `steptime settings` lists them",
+    )
+
+
+def runs_folder(options: argparse.Namespace) -> Path:
+    """Return the folder of the runs: the flag, the variable, or ``runs``."""
+    return Path(options.runs or os.environ.get("STEPTIME_RUNS") or "runs")
+
+
+def read_settings(options: argparse.Namespace) -> Settings:
+    """Return the settings: the project's file, then ``--set``, then the flags.
+
+    Raises:
+        UsageError: An unknown key or a value outside its limits.
+    """
+    settings = Settings()
+    project_file = find_project_file(Path.cwd())
+    if project_file is not None:
+        settings = change(settings, read_project_settings(project_file), str(project_file))
+    settings = change(settings, parse_pairs(options.pairs, "--set"), "--set")
+    flags = {
+        key: getattr(options, f"setting_{key}")
+        for key, _ in _SETTING_FLAGS.values()
+        if getattr(options, f"setting_{key}") is not None
+    }
+    return change(settings, flags, "a flag")
+
+
+def command_line(arguments: Sequence[str]) -> tuple[str, ...]:
+    """Return the command to repeat a run, without paths of the interpreter."""
+    return ("steptime", *arguments)

@@ -1,0 +1,1 @@
+"""Where a run happens: reads processors, GPUs and the machine, and never imports TensorFlow."""

@@ -1,0 +1,171 @@
+"""Runs a plan in a fresh process on this machine, and answers with a record however the process ends."""
+
+import contextlib
+import dataclasses
+import os
+import signal
+import subprocess
+import sys
+import sysconfig
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import steptime
+from steptime.launch.launcher import OnEvent
+from steptime.launch.variables import worker_variables
+from steptime.plan.plan import Plan
+from steptime.record.events import EventReader, last_phase
+from steptime.record.schema import SCHEMA_VERSION, Outcome, RunRecord
+from steptime.record.store import LOG_FILE, RECORD_FILE, read_plan, read_record, write_record
+
+_POLL_S = 0.05
+# After a request to stop, the worker ends its block, saves the model and writes its record.
+_GRACE_S = 10.0
+_LOG_TAIL_LINES = 15
+
+
+@dataclass(slots=True)
+class _Stop:
+    """Why and since when the worker has been asked to stop."""
+
+    reason: str | None = None
+    since_s: float = 0.0
+    signals: int = 0
+
+
+class ProcessLauncher:
+    """Launches workers as child processes (see ``steptime.launch.launcher.Launcher``)."""
+
+    def launch(self, plan: Plan, folder: Path, on_event: OnEvent) -> RunRecord:
+        """Execute ``plan`` and return its record; Ctrl-C is passed on and ends it cleanly."""
+        stop = _Stop()
+
+        def forward(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - signal's own signature
+            stop.signals += 1
+            stop.reason = stop.reason or "interrupted"
+
+        former = {number: signal.signal(number, forward) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            with (folder / LOG_FILE).open("ab") as log:
+                worker = subprocess.Popen(
+                    [sys.executable, "-m", "steptime.worker", str(folder)],
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=subprocess.STDOUT,
+                    env=worker_variables(plan, os.environ, _bytecode_cache()),
+                    # Its own session: a Ctrl-C at the terminal reaches it through this process only, once.
+                    start_new_session=True,
+                )
+                try:
+                    self._watch(worker, plan, folder, on_event, stop)
+                finally:
+                    if worker.poll() is None:
+                        worker.kill()
+                        worker.wait()
+        finally:
+            for number, handler in former.items():
+                signal.signal(number, handler)
+        return self._record(worker.returncode, plan, folder, stop)
+
+    def _watch(
+        self, worker: "subprocess.Popen[bytes]", plan: Plan, folder: Path, on_event: OnEvent, stop: _Stop
+    ) -> None:
+        reader = EventReader(folder)
+        begin_s = time.perf_counter()
+        limit_s = plan.protocol.time_limit_s
+        signals_sent = 0
+        while worker.poll() is None:
+            for event in reader.new():
+                on_event(event)
+            now_s = time.perf_counter()
+            if limit_s is not None and now_s - begin_s > limit_s and stop.reason is None:
+                stop.reason = "time limit"
+                stop.signals += 1
+            if stop.signals > signals_sent:
+                signals_sent = stop.signals
+                stop.since_s = now_s
+                worker.send_signal(signal.SIGINT)
+            if stop.reason is not None and now_s - stop.since_s > _GRACE_S:
+                worker.kill()
+            time.sleep(_POLL_S)
+        for event in reader.new():
+            on_event(event)
+
+    def _record(self, code: int, plan: Plan, folder: Path, stop: _Stop) -> RunRecord:
+        """Read the worker's record, or make one where it could not; a hang is a failure of its own."""
+        if (folder / RECORD_FILE).exists() and stop.reason != "time limit":
+            return read_record(folder)
+        written = read_record(folder) if (folder / RECORD_FILE).exists() else None
+        record = written or RunRecord(
+            schema_version=SCHEMA_VERSION,
+            steptime_version=steptime.__version__,
+            run_id=folder.name,
+            created=read_plan(folder)[1],
+            plan=plan,
+            outcome=_outcome(code, folder, stop),
+        )
+        if stop.reason == "time limit":
+            record = dataclasses.replace(record, outcome=_outcome(code, folder, stop))
+        # A full disk must not hide the answer: the record is still returned.
+        with contextlib.suppress(OSError):
+            write_record(folder, record)
+        return record
+
+
+def _outcome(code: int, folder: Path, stop: _Stop) -> Outcome:
+    phase = last_phase(folder)
+    tail = _log_tail(folder)
+    common: dict[str, Any] = {"phase": phase, "log_tail": tail}
+    if stop.reason == "time limit":
+        return Outcome(
+            status="failed",
+            reason=f"the time limit was reached in phase {phase!r}",
+            hint="Give more with --time-limit, or see in worker.log what it was doing.",
+            exit_code=3,
+            **common,
+        )
+    if stop.reason == "interrupted":
+        return Outcome(
+            status="interrupted", reason="stopped before a record was written", exit_code=130, **common
+        )
+    if code < 0:
+        name = signal.Signals(-code).name
+        memory = " (the system does that when memory runs out)" if name == "SIGKILL" else ""
+        return Outcome(
+            status="failed",
+            reason=f"the worker was ended by {name}{memory} in phase {phase!r}",
+            hint="See worker.log; with too little memory use a smaller --batch-size or fewer data.",
+            exit_code=3,
+            **common,
+        )
+    return Outcome(
+        status="failed",
+        reason=f"the worker ended with exit code {code} in phase {phase!r}: {_last_words(tail)}",
+        hint="The log is in worker.log; --debug prints it.",
+        exit_code=3,
+        **common,
+    )
+
+
+def _log_tail(folder: Path) -> tuple[str, ...]:
+    try:
+        lines = (folder / LOG_FILE).read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return ()
+    return tuple(line for line in lines if line.strip())[-_LOG_TAIL_LINES:]
+
+
+def _last_words(tail: tuple[str, ...]) -> str:
+    return tail[-1].strip()[:200] if tail else "it left no words"
+
+
+def _bytecode_cache() -> Path | None:
+    """Return a folder for bytecode when that of the installed packages cannot be written."""
+    packages = Path(sysconfig.get_path("purelib"))
+    if os.access(packages, os.W_OK):
+        return None
+    home = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(home) / "steptime" / "bytecode"

@@ -1,0 +1,27 @@
+"""The environment variables a worker starts with. Pure: everything TensorFlow reads when it is imported."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from steptime.plan.plan import Plan
+
+
+def worker_variables(plan: Plan, inherited: Mapping[str, str], bytecode_cache: Path | None) -> dict[str, str]:
+    """Return the whole environment of a worker.
+
+    Args:
+        plan: With its placement decided.
+        inherited: The environment of this process.
+        bytecode_cache: Where Python may keep bytecode when the installed packages cannot be written: importing
+            TensorFlow without it costs about 16 s of CPU instead of 6 (measured on 2 cores). None to leave it.
+    """
+    variables = dict(inherited)
+    if plan.placement is not None:
+        variables["CUDA_VISIBLE_DEVICES"] = plan.placement.visible_devices
+    variables["KERAS_BACKEND"] = "tensorflow"
+    # An unbuffered log is whole when the process is killed.
+    variables["PYTHONUNBUFFERED"] = "1"
+    variables.pop("PYTHONDONTWRITEBYTECODE", None)
+    if bytecode_cache is not None and "PYTHONPYCACHEPREFIX" not in inherited:
+        variables["PYTHONPYCACHEPREFIX"] = str(bytecode_cache)
+    return variables

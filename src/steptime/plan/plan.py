@@ -1,0 +1,63 @@
+"""The plan of one run: workload, settings and protocol, complete before anything starts."""
+
+from dataclasses import dataclass, field
+
+from steptime.errors import UsageError
+from steptime.plan.settings import Settings
+from steptime.plan.workload import Workload
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Protocol:
+    """How long and how closely a run is watched.
+
+    Attributes:
+        time_limit_s: A run that takes longer is ended and recorded as a failure; None for no limit.
+        sample_interval_s: Seconds between readings of the device.
+    """
+
+    time_limit_s: float | None = None
+    sample_interval_s: float = 0.2
+
+    def __post_init__(self) -> None:
+        if self.time_limit_s is not None and not self.time_limit_s > 0:
+            raise UsageError(
+                f"The time limit must be a positive number of seconds. Received: {self.time_limit_s!r}",
+                hint="Leave it out for no limit.",
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placement:
+    """The device taken for a run, decided before its process starts.
+
+    Attributes:
+        device: ``cpu`` or ``gpu:N``.
+        reason: Why that one, in words.
+        visible_devices: Value of CUDA_VISIBLE_DEVICES for the worker; ``-1`` hides every GPU.
+    """
+
+    device: str
+    reason: str
+    visible_devices: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """Everything one worker needs to know.
+
+    Attributes:
+        workload: What is trained.
+        settings: How it is trained.
+        protocol: How long and how closely it is watched.
+        placement: The device taken; None until a launcher has looked at the machine.
+        export: Where the trained model is copied to, beside the run folder; None for nowhere.
+        command: The command line that asked for the run, to repeat it.
+    """
+
+    workload: Workload
+    settings: Settings = field(default_factory=Settings)
+    protocol: Protocol = field(default_factory=Protocol)
+    placement: Placement | None = None
+    export: str | None = None
+    command: tuple[str, ...] = ()

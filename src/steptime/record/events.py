@@ -1,0 +1,72 @@
+"""The worker's diary: events.jsonl, one JSON object a line, appended and flushed as things happen.
+
+Every line has ``t_ns`` (monotonic clock) and ``kind``; the last line tells where a dead worker died.
+
+    phase     name                                   a phase began
+    progress  epoch, step, steps, samples_per_s, logs    training goes on
+    epoch     epoch, logs, train_ns, validate_ns     an epoch ended
+    note      text                                   something a person should read
+"""
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+FILE_NAME = "events.jsonl"
+
+
+class EventWriter:
+    """Appends events; each call is one complete line, flushed to the operating system."""
+
+    def __init__(self, folder: Path) -> None:
+        self._file = (folder / FILE_NAME).open("a", encoding="utf-8")
+
+    def write(self, kind: str, **fields: object) -> None:
+        """Append one event."""
+        line = json.dumps({"t_ns": time.perf_counter_ns(), "kind": kind, **fields}, ensure_ascii=False)
+        self._file.write(line + "\n")
+        self._file.flush()
+
+
+class EventReader:
+    """Reads the events that were added since the last call; a line still being written waits."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / FILE_NAME
+        self._offset = 0
+
+    def new(self) -> Iterator[dict[str, Any]]:
+        """Yield each complete new event; lines that are not JSON objects are passed over."""
+        try:
+            with self._path.open("rb") as file:
+                file.seek(self._offset)
+                content = file.read()
+        except FileNotFoundError:
+            return
+        complete = content[: content.rfind(b"\n") + 1]
+        self._offset += len(complete)
+        for line in complete.splitlines():
+            event = _parse(line)
+            if event is not None:
+                yield event
+
+
+def read_events(folder: Path) -> tuple[dict[str, Any], ...]:
+    """Return all complete events of a run folder, oldest first."""
+    return tuple(EventReader(folder).new())
+
+
+def last_phase(folder: Path) -> str:
+    """Return the phase that the worker last reported; ``start`` if it reported none."""
+    names = [event["name"] for event in read_events(folder) if event.get("kind") == "phase"]
+    return str(names[-1]) if names else "start"
+
+
+def _parse(line: bytes) -> dict[str, Any] | None:
+    try:
+        event = json.loads(line)
+    except ValueError:
+        return None
+    return event if isinstance(event, dict) and "kind" in event else None

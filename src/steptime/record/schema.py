@@ -1,0 +1,172 @@
+"""The record of one run. docs/record.md is generated from this file.
+
+History of the schema:
+    1  first version
+"""
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from steptime.plan.plan import Plan
+
+SCHEMA_VERSION = 1
+
+
+def _doc(meaning: str, **kwargs: Any) -> Any:
+    return field(metadata={"meaning": meaning}, **kwargs)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """How the run ended."""
+
+    status: str = _doc("ok, interrupted or failed")
+    phase: str = _doc("the phase in which it ended; the last one when all went well")
+    reason: str | None = _doc("why it did not end well, in one line", default=None)
+    hint: str | None = _doc("what to do next, in one line", default=None)
+    exit_code: int = _doc("exit code of the command: 0, 2 (wrong use), 3 (failed), 130 (Ctrl-C)", default=0)
+    log_tail: tuple[str, ...] = _doc("last lines of worker.log, when it failed", default=())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Environment:
+    """What the run ran on and with."""
+
+    python: str = _doc("version of Python")
+    packages: Mapping[str, str] = _doc("version of each package that matters")
+    host: Mapping[str, Any] = _doc(
+        "operating system, processor, memory, container; no names of people or hosts"
+    )
+    gpus: tuple[Mapping[str, Any], ...] = _doc(
+        "each GPU that the driver reports, with what it is", default=()
+    )
+    no_gpu_reason: str | None = _doc("why there is no usable GPU; null when there is one", default=None)
+    flags: Mapping[str, str] = _doc(
+        "environment variables that change how TensorFlow runs", default_factory=dict
+    )
+    tensorflow_build: Mapping[str, Any] = _doc("how TensorFlow was built: CUDA, cuDNN", default_factory=dict)
+    workload_sha256: str | None = _doc("hash of the workload's source; null when it has none", default=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """What was trained, as it turned out after building model and data."""
+
+    model: str = _doc("name of the Keras model")
+    parameters: int = _doc("number of weights, trainable or not")
+    train_samples: int | None = _doc("training samples; null when a stream does not tell")
+    validation_samples: int | None = _doc("validation samples; null when there are none or it is not known")
+    batch_size: int | None = _doc("samples per step; null when batches differ")
+    steps_per_epoch: int | None = _doc("steps per epoch; null when a stream does not tell")
+    compiled_by: str = _doc("workload or settings")
+    optimizer: str = _doc("class of the optimizer")
+    loss: str = _doc("the loss")
+    choices: tuple[str, ...] = _doc("what steptime chose where nobody said, in words", default=())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Phase:
+    """One stretch of the run."""
+
+    name: str = _doc("start, import, data, build, compile, warmup, train, validate or save")
+    duration_ns: int = _doc("how long it took, by the one monotonic clock")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Epoch:
+    """One epoch."""
+
+    epoch: int = _doc("number, counted from 0")
+    logs: Mapping[str, float | None] = _doc(
+        "loss and metrics as Keras' History holds them; null where they are NaN or infinite"
+    )
+    steps: int = _doc("training steps executed")
+    train_ns: int = _doc("time in training steps, without validation")
+    validate_ns: int | None = _doc("time in validation; null when there was none")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepTimes:
+    """Step times at steady state; the single blocks are in steps.npz."""
+
+    samples_per_s: float | None = _doc("samples per second over the steady blocks")
+    step_ns: float | None = _doc("median time of a step over the steady blocks")
+    first_block_ns: int | None = _doc("the first block: tracing, compiling and its own steps")
+    steady_blocks: int = _doc("number of blocks counted as steady")
+    blocks: int = _doc("number of blocks in all")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """Peak memory."""
+
+    peak_process_bytes: int | None = _doc("peak resident memory of the worker process")
+    peak_device_bytes: int | None = _doc("peak memory that TensorFlow allocated on the GPU")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proof:
+    """Where the training step really ran, read from the executed graphs."""
+
+    planned_device: str = _doc("the device the plan asked for, as TensorFlow names it, such as GPU:0")
+    compute_ops: Mapping[str, int] = _doc("executed floating-point ops of the training step, by device")
+    heavy_ops: Mapping[str, tuple[str, ...]] = _doc(
+        "matrix products, convolutions and XLA programs, by device"
+    )
+    variables: Mapping[str, int] = _doc("number of model and optimizer variables, by device")
+    contradiction: str | None = _doc("how the proof contradicts the plan; null when it agrees", default=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRecord:
+    """Everything known about one run."""
+
+    schema_version: int = _doc("version of this schema")
+    steptime_version: str = _doc("version of steptime that wrote the record")
+    run_id: str = _doc("name of the run's folder")
+    created: str = _doc("when it was planned, UTC, ISO 8601")
+    plan: Plan = _doc("what was asked")
+    outcome: Outcome = _doc("how it ended")
+    device: str | None = _doc("cpu or gpu:N, what was taken", default=None)
+    device_reason: str | None = _doc("why that device", default=None)
+    environment: Environment | None = _doc("what it ran on and with", default=None)
+    job: Job | None = _doc("what was trained", default=None)
+    phases: tuple[Phase, ...] = _doc("time by phase, in order", default=())
+    epochs: tuple[Epoch, ...] = _doc("history", default=())
+    steps: StepTimes | None = _doc("step times at steady state", default=None)
+    memory: Memory | None = _doc("peak memory", default=None)
+    proof: Proof | None = _doc("where it ran", default=None)
+    execution: Mapping[str, Any] | None = _doc(
+        "how the steps were executed: each candidate loop with its times, and the choice", default=None
+    )
+    model_file: str | None = _doc("the trained model, relative to the run folder", default=None)
+    unavailable: Mapping[str, str] = _doc("what could not be measured, and why", default_factory=dict)
+
+
+SECTIONS: tuple[type, ...] = (
+    RunRecord, Outcome, Environment, Job, Phase, Epoch, StepTimes, Memory, Proof,
+)  # fmt: skip
+
+
+def describe() -> tuple[tuple[str, str, tuple[tuple[str, str, str], ...]], ...]:
+    """Return (name, docstring, fields as (name, type, meaning)) of every part of the record."""
+    return tuple(
+        (
+            section.__name__,
+            (section.__doc__ or "").strip(),
+            tuple(
+                (item.name, _type_text(item.type), str(item.metadata["meaning"]))
+                for item in dataclasses.fields(section)
+            ),
+        )
+        for section in SECTIONS
+    )
+
+
+def _type_text(kind: Any) -> str:
+    text = kind.__name__ if isinstance(kind, type) and not hasattr(kind, "__args__") else str(kind)
+    for module in ("collections.abc.", "typing.", "steptime.record.schema.", "steptime.plan.plan."):
+        text = text.replace(module, "")
+    return text

@@ -1,0 +1,1 @@
+"""One format a file: a function from a Document to text."""

@@ -1,0 +1,118 @@
+"""Proof of placement: counts the ops of executed graphs by device, and where the variables live."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from tensorflow.python.eager import context as tf_context
+
+from steptime.record.placement import contradiction
+from steptime.record.schema import Proof
+
+# Ops that move, name or test values: they compute nothing, wherever they lie.
+_BOOKKEEPING = frozenset(
+    "Const Identity IdentityN NoOp Placeholder VarHandleOp ReadVariableOp VarIsInitializedOp Shape ShapeN Size"
+    " Rank Reshape Squeeze ExpandDims Pack Unpack StopGradient PreventGradient Bitcast Switch RefSwitch Merge"
+    " Enter Exit NextIteration LoopCond StatelessIf StatelessWhile If While GatherV2 Slice StridedSlice"
+    " IteratorGetNext IteratorGetNextSync OptionalFromValue OptionalGetValue OptionalHasValue OptionalNone"
+    " AssignVariableOp ZerosLike OnesLike Fill TensorListReserve TensorListFromTensor TensorListStack"
+    " TensorListGetItem TensorListSetItem EmptyTensorList TensorListPushBack TensorListPopBack".split()
+)
+_HEAVY = ("MatMul", "Conv2D", "Conv3D", "DepthwiseConv2d", "Einsum", "CudnnRNN")
+_FLOATS = frozenset({1, 2, 14, 19})  # DT_FLOAT, DT_DOUBLE, DT_BFLOAT16, DT_HALF of tensorflow/types.proto
+
+
+class GraphRecorder:
+    """Collects the partitioned graphs that TensorFlow executes between ``start`` and ``stop``."""
+
+    def __init__(self) -> None:
+        self._on = False
+
+    def start(self) -> None:
+        """Ask TensorFlow to keep the graphs it executes from now on."""
+        if not self._on:
+            tf_context.context().enable_run_metadata()
+            self._on = True
+
+    def stop(self) -> tuple[Any, ...]:
+        """Return the executed graphs, each a GraphDef after placement and optimisation, and stop collecting."""
+        if not self._on:
+            return ()
+        metadata = tf_context.context().export_run_metadata()
+        tf_context.context().disable_run_metadata()
+        self._on = False
+        return tuple(metadata.partition_graphs)
+
+
+def make_proof(graphs: Iterable[Any], variables: Iterable[Any], planned_device: str) -> Proof:
+    """Count compute ops and variables by device.
+
+    Args:
+        graphs: Executed GraphDefs.
+        variables: The model's and the optimizer's Keras variables.
+        planned_device: Such as ``GPU:0``.
+    """
+    compute: Counter[str] = Counter()
+    heavy: dict[str, Counter[str]] = {}
+    for graph in graphs:
+        for node in _nodes(graph):
+            is_xla = "_XlaMustCompile" in node.attr and node.attr["_XlaMustCompile"].b
+            if not is_xla and not _computes(node):
+                continue
+            device = short_device(node.device)
+            compute[device] += 1
+            if is_xla or any(word in node.op for word in _HEAVY):
+                heavy.setdefault(device, Counter())["XLA program" if is_xla else node.op] += 1
+    places = Counter(_variable_device(variable) for variable in variables)
+    heavy_ops = {device: tuple(f"{op} x {n}" for op, n in ops.most_common()) for device, ops in heavy.items()}
+    return Proof(
+        planned_device=planned_device,
+        compute_ops=dict(compute),
+        heavy_ops=heavy_ops,
+        variables=dict(places),
+        contradiction=contradiction(planned_device, compute, heavy_ops, places),
+    )
+
+
+def short_device(name: str) -> str:
+    """Shorten ``/job:localhost/replica:0/task:0/device:GPU:0`` to ``GPU:0``."""
+    return name.rpartition("device:")[2] or "unplaced"
+
+
+def _nodes(graph: Any) -> Iterable[Any]:
+    """Yield the nodes of a partition, and of the functions it calls, where the executor has not inlined them.
+
+    Bodies of functions carry no device of their own when they run where their caller runs.
+    """
+    yield from graph.node
+    functions = {function.signature.name: function for function in graph.library.function}
+    called = [(node.device, name) for node in graph.node for name in _called(node)]
+    seen: set[str] = set()
+    while called:
+        device, name = called.pop()
+        if name in seen or name not in functions:
+            continue
+        seen.add(name)
+        for node in functions[name].node_def:
+            node.device = node.device or device
+            yield node
+            called += [(node.device, inner) for inner in _called(node)]
+
+
+def _called(node: Any) -> list[str]:
+    # Data pipelines hold functions too, but they are input, not the training step; XLA counts as one op.
+    if "Dataset" in node.op or ("_XlaMustCompile" in node.attr and node.attr["_XlaMustCompile"].b):
+        return []
+    return [value.func.name for value in node.attr.values() if value.func.name]
+
+
+def _computes(node: Any) -> bool:
+    if node.op in _BOOKKEEPING or (node.op.startswith("_") and not node.op.startswith("_Fused")):
+        return False
+    attributes: Mapping[str, Any] = node.attr
+    kinds = {attributes[key].type for key in ("T", "dtype", "DstT", "Tparams") if key in attributes}
+    return bool(kinds & _FLOATS)
+
+
+def _variable_device(variable: Any) -> str:
+    return short_device(str(getattr(getattr(variable, "value", variable), "device", "") or ""))

@@ -1,0 +1,122 @@
+"""Listens to the training: times blocks, tells the parent how far it is, proves placement, stops on request."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from steptime.record.events import EventWriter
+from steptime.worker.proof import GraphRecorder
+from steptime.worker.signals import StopSignals
+
+# How often the parent hears of progress; a person reads no faster.
+_PROGRESS_INTERVAL_NS = 250_000_000
+
+
+class StopRequested(Exception):  # noqa: N818 - it is a request, not an error
+    """Somebody asked the training to stop, by a signal."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """Training steps executed in one go; see ``steptime.engine.observer`` for the meaning of the fields."""
+
+    epoch: int
+    first_step: int
+    n_steps: int
+    n_samples: int | None
+    duration_ns: int
+    loop: str
+    compiled: bool
+    logs: Mapping[str, float]
+
+
+@dataclass(slots=True, kw_only=True)
+class TrainingWatch:
+    """The worker's observer (see ``steptime.engine.observer``)."""
+
+    events: EventWriter
+    recorder: GraphRecorder
+    signals: StopSignals
+    steps_per_epoch: int | None
+    blocks: list[Block] = field(default_factory=list)
+    validation_ns: dict[int, int] = field(default_factory=dict)
+    graphs: dict[str, tuple[Any, ...]] = field(default_factory=dict)
+    _last_progress_ns: int = 0
+
+    def on_block(self, **fields: Any) -> None:
+        """Keep the block, and tell the parent a few times a second.
+
+        Raises:
+            StopRequested: A signal asked for it.
+        """
+        block = Block(**fields)
+        graphs = self.recorder.stop()
+        if graphs:
+            self.graphs[block.loop] = graphs
+        self.blocks.append(block)
+        now_ns = time.perf_counter_ns()
+        if now_ns - self._last_progress_ns >= _PROGRESS_INTERVAL_NS:
+            self._last_progress_ns = now_ns
+            self._tell_progress(block)
+        if self.signals.requested:
+            raise StopRequested
+
+    def on_validation(self, *, epoch: int, duration_ns: int) -> None:
+        """Keep the time of an epoch's validation."""
+        self.validation_ns[epoch] = duration_ns
+
+    def on_decision(self, text: str) -> None:
+        """Pass the choice of the loop on to the person, and collect the graphs of the loop that runs next."""
+        self.events.write("note", text=text)
+        self.recorder.start()
+
+    def epoch_ended(self, epoch: int, logs: Mapping[str, Any]) -> None:
+        """Tell the parent what an epoch gave.
+
+        Raises:
+            StopRequested: A signal asked for it.
+        """
+        self.events.write(
+            "epoch",
+            epoch=epoch,
+            logs=finite_logs(logs),
+            train_ns=sum(block.duration_ns for block in self.blocks if block.epoch == epoch),
+            validate_ns=self.validation_ns.get(epoch),
+        )
+        if self.signals.requested:
+            raise StopRequested
+
+    def arrays(self) -> dict[str, "np.ndarray[Any, Any]"]:
+        """Return one column for each property of the blocks, for steps.npz."""
+        return {
+            "epoch": np.array([block.epoch for block in self.blocks], np.int64),
+            "first_step": np.array([block.first_step for block in self.blocks], np.int64),
+            "steps": np.array([block.n_steps for block in self.blocks], np.int64),
+            "samples": np.array([block.n_samples or 0 for block in self.blocks], np.int64),
+            "duration_ns": np.array([block.duration_ns for block in self.blocks], np.int64),
+            "compiled": np.array([block.compiled for block in self.blocks], np.bool_),
+            "loss": np.array([block.logs.get("loss", np.nan) for block in self.blocks], np.float64),
+            "loop": np.array([block.loop for block in self.blocks], np.str_),
+        }
+
+    def _tell_progress(self, block: Block) -> None:
+        recent = [item for item in self.blocks[-8:] if not item.compiled] or [block]
+        samples = sum(item.n_samples or 0 for item in recent)
+        duration_ns = sum(item.duration_ns for item in recent)
+        self.events.write(
+            "progress",
+            epoch=block.epoch,
+            step=block.first_step + block.n_steps,
+            steps=self.steps_per_epoch,
+            samples_per_s=samples / duration_ns * 1e9 if samples and duration_ns else None,
+            logs=finite_logs(block.logs),
+        )
+
+
+def finite_logs(logs: Mapping[str, Any]) -> dict[str, float | None]:
+    """Return logs as plain floats; NaN and infinities become None, as JSON has neither."""
+    values = {key: float(value) for key, value in logs.items()}
+    return {key: value if np.isfinite(value) else None for key, value in values.items()}
