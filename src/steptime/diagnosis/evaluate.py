@@ -1,12 +1,12 @@
 """Weighs all rules in one situation: noise away first, facts before lines, causes before their consequences."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from steptime.diagnosis.condition import Says, Situation
 from steptime.diagnosis.rule import FIRES, Diagnosis, Finding, Rule
 from steptime.diagnosis.text import Text
-from steptime.environment.facts import Facts
+from steptime.environment.facts import DOES_NOT_APPLY, Facts
 
 _TIE = 0.75
 """Two kinds nearer than this in weight, with a common line or no line at all, are a tie."""
@@ -20,7 +20,6 @@ class _Weighed:
     missing: tuple[str, ...]
     row: int | None
     impossible: bool
-    decided: bool
 
     @property
     def fired(self) -> bool:
@@ -56,8 +55,8 @@ def evaluate(
         tied=tuple(w.rule.kind for w in tied),
         decide={w.rule.kind: w.rule.decide for w in tied},
         harmless=harmless,
-        fine=tuple({"kind": w.rule.kind, "what": w.rule.clear} for w in weighed if _is_fine(w)),
-        unchecked=tuple({"kind": w.rule.kind, "why": _why(w, facts)} for w in weighed if _is_unchecked(w)),
+        fine=tuple(_fine(weighed, situation)),
+        unchecked=tuple(_unchecked(weighed, situation)),
     )
 
 
@@ -76,9 +75,10 @@ def _take_noise_away(
             doubtful += [weighed] if weighed.score > 0 and weighed.missing and rule.decide else []
             continue
         spans = [span for pattern in _signs(rule) for span in text.find_all(pattern)]
+        if not spans:  # the facts alone fit: no line of the log needs an explanation
+            continue
         rows |= {row for first, last in spans for row in range(first, last + 1)}
-        line = text.quote(min(spans)) if spans else "; ".join(weighed.evidence)
-        named.append({"kind": rule.kind, "evidence": line, "why": rule.cause})
+        named.append({"kind": rule.kind, "evidence": text.quote(min(spans)), "why": rule.cause})
     return text.without(rows), tuple(named), tuple(doubtful)
 
 
@@ -97,11 +97,9 @@ def _weigh(rule: Rule, situation: Situation) -> _Weighed:
     evidence: list[str] = []
     missing: list[str] = []
     rows: list[int] = []
-    decided = False
     for clue in rule.clues:
         verdict = clue.condition.judge(situation)
         missing += verdict.missing
-        decided = decided or (verdict.holds is False and bool(verdict.evidence))
         if not verdict.holds:
             continue
         if clue.weight >= FIRES:  # two signs of the same trouble are not twice as sure
@@ -115,7 +113,7 @@ def _weigh(rule: Rule, situation: Situation) -> _Weighed:
     impossible = any(condition.judge(situation).holds for condition in rule.unless)
     return _Weighed(
         rule=rule, score=score, evidence=tuple(dict.fromkeys(evidence)), missing=tuple(dict.fromkeys(missing)),
-        row=min(rows) if rows else None, impossible=impossible, decided=decided,
+        row=min(rows) if rows else None, impossible=impossible,
     )  # fmt: skip
 
 
@@ -158,19 +156,19 @@ def _finding(weighed: _Weighed, situation: Situation, tied: Sequence[_Weighed], 
     )  # fmt: skip
 
 
-def _is_fine(weighed: _Weighed) -> bool:
-    return (
-        bool(weighed.rule.clear)
-        and not weighed.fired
-        and (weighed.decided or weighed.impossible)
-        and not weighed.missing
-    )
+def _fine(weighed: Sequence[_Weighed], situation: Situation) -> Iterator[dict[str, str]]:
+    for w in weighed:
+        if w.rule.clear and not w.fired and w.rule.clear[1].judge(situation).holds:
+            yield {"kind": w.rule.kind, "what": w.rule.clear[0]}
 
 
-def _is_unchecked(weighed: _Weighed) -> bool:
-    return not weighed.fired and bool(weighed.missing) and not weighed.impossible
-
-
-def _why(weighed: _Weighed, facts: Facts) -> str:
-    reasons = [f"{name}: {facts.unknown.get(name, 'not known')}" for name in weighed.missing]
-    return "; ".join(reasons)
+def _unchecked(weighed: Sequence[_Weighed], situation: Situation) -> Iterator[dict[str, str]]:
+    """Kinds that neither fired nor were cleared because facts are missing, with the reasons for these."""
+    facts = situation.facts
+    for w in weighed:
+        if w.fired or w.impossible or not w.missing or (w.rule.clear and w.rule.clear[1].judge(situation).holds):
+            continue
+        reasons = {name: facts.unknown.get(name, f"{name} is not known") for name in w.missing}
+        telling = [why for why in reasons.values() if not why.startswith(DOES_NOT_APPLY)]
+        if telling:
+            yield {"kind": w.rule.kind, "why": "; ".join(dict.fromkeys(telling))}

@@ -80,8 +80,7 @@ def _grouped(diagnosis: Diagnosis) -> Iterable[str]:
     """One line for each reason, with the kinds that it leaves open."""
     kinds: dict[str, list[str]] = defaultdict(list)
     for check in diagnosis.unchecked:
-        reason = check["why"].split("; ")[0]
-        kinds[reason.split(": ", 1)[-1] if not reason.endswith(": not known") else f"{reason.split(':')[0]} is not known"].append(check["kind"])
+        kinds[check["why"]].append(check["kind"])
     return (f"{reason}: {', '.join(names)}" for reason, names in kinds.items())
 
 

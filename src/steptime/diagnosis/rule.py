@@ -58,7 +58,7 @@ class Rule:
         unless: Conditions under which this kind is impossible or another explanation is certain.
         decide: Question or command that separates it from kinds with the same signs.
         consequences: Kinds whose signs this fault brings about; they are not reported beside it.
-        clear: What is fine when the facts rule this kind out; empty for kinds that only a log can show.
+        clear: What to report as fine, and when; ``None`` for kinds that only a log can show.
         harmless: The lines are harmless: they are named as such and taken away before other rules look.
         slow: The GPU works, but slower than it could.
         fires: Cases in which it must be the first finding (or be named harmless).
@@ -75,7 +75,7 @@ class Rule:
     unless: tuple[Condition, ...] = ()
     decide: str = ""
     consequences: tuple[str, ...] = ()
-    clear: str = ""
+    clear: tuple[str, Condition] | None = None
     harmless: bool = False
     slow: bool = False
     fires: tuple[Case, ...] = field(default=(), repr=False)

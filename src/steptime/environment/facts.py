@@ -10,6 +10,8 @@ from steptime.errors import RecordError
 _EXPECTED = "expected a file written by `steptime doctor --save`"
 Value = bool | int | float | str | tuple[str, ...]
 FORMAT = "steptime-facts-1"
+DOES_NOT_APPLY = "does not apply"
+"""Beginning of a reason that says that there is nothing to check, such as a quota where there is none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

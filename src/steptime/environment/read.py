@@ -7,7 +7,7 @@ from pathlib import Path
 from steptime.environment import data_sheet
 from steptime.environment.child import ask
 from steptime.environment.driver import read_driver_files
-from steptime.environment.facts import Facts, Value, known, merge
+from steptime.environment.facts import DOES_NOT_APPLY, Facts, Value, known, merge
 from steptime.environment.log import read_log
 from steptime.environment.machine import read_machine
 from steptime.environment.packages import read_packages, wanted_libraries
@@ -96,8 +96,26 @@ def _libraries(wanted: Mapping[str, str], missing: object) -> dict[str, Value | 
 
 def _why_unknown(facts: Facts) -> dict[str, str]:
     """Reasons for facts that nobody could read here; a fact that turns out known wins over its reason."""
-    if facts.get("libcuda") == "missing":
-        reason = "there is no NVIDIA driver library (libcuda.so.1)"
-        names = ("cuinit", "driver", "nvml", "gpu_cc", "gpu_cc_max", "throttle", "pcie_narrow", "compute_mode", "mig", "gpu_others", "proof")
-        return dict.fromkeys(names, reason)
-    return {}
+    person = "only a person or a log can tell"
+    reasons = dict.fromkeys(("worked_before", "after_suspend", "works_as_root", "notebook", "gpu_util_low", "nvswitch"), person)
+    for name in ("tensorflow_wanted", "image", "cudnn_loaded", "cudnn_built", "driver_capabilities", "keras_backend", "cpu_quota",
+                 "job_gpus", "cuda_toolkit", "cudnn_wheel", "visible_devices"):  # fmt: skip
+        reasons[name] = f"{DOES_NOT_APPLY}: not set or not there"
+    for name in ("metal", "directml", "torch", "tf_keras"):
+        reasons[name] = f"{DOES_NOT_APPLY}: the package is not installed"
+    if facts.get("tensorflow_build") != "cuda":
+        reasons |= dict.fromkeys(("cudart", "libs_missing", "ptxas", "libdevice", "tensorflow_cuda"), f"{DOES_NOT_APPLY}: this is no CUDA build")
+    if facts.get("tensorflow_state") == "absent":
+        for name in ("tensorflow", "tensorflow_build", "tensorflow_gpus", "bytecode_cached", "numpy", "protobuf"):
+            reasons[name] = "TensorFlow is not installed"
+    if facts.get("gpu_vendor") == "none":
+        reasons |= dict.fromkeys(_OF_GPU, "this machine shows no NVIDIA GPU and no driver library (libcuda.so.1)")
+    if facts.get("secure_boot") is None:
+        reasons["secure_boot"] = "the firmware's variables can't be read"
+    return reasons
+
+
+_OF_GPU = (
+    "cuinit", "driver", "driver_cuda", "nvml", "gpu", "gpu_cc", "gpu_cc_max", "gpu_count", "throttle", "pcie_narrow", "compute_mode", "mig",
+    "gpu_others", "gpu_memory_free_share", "proof", "dev_access",
+)  # fmt: skip

@@ -1,6 +1,6 @@
 """The CUDA wheels are installed, but TensorFlow does not find them."""
 
-from steptime.diagnosis.condition import All, Any, Check, Says, at_least, below, is_
+from steptime.diagnosis.condition import All, Any, Check, Says, at_least, below, is_, more
 from steptime.diagnosis.environment.commands import INSTALL, LIST_GPUS, NEW_VENV
 from steptime.diagnosis.environment.signs import CUDART_LINE, NO_GPU_LISTED, SKIPPED_GPUS
 from steptime.diagnosis.rule import Case, Clue, Remedy, Rule
@@ -31,7 +31,7 @@ RULE = Rule(
     commonness=3,
     unless=(is_("os", "windows", "macos"), is_("gpu_vendor", "none", "amd", "apple"), is_("tensorflow_build", "cpu", "rocm"), below("tensorflow", "2.14"), is_("cudart", "missing")),
     decide="python -m pip list | grep nvidia-cuda-runtime   # listed: the wheels are there and are not found",
-    clear="TensorFlow finds the CUDA wheels of this environment.",
+    clear=("TensorFlow finds the CUDA wheels of this environment.", All(is_("cudart", "wheel"), more("tensorflow_gpus", 0))),
     fires=(
         Case(log="W tensorflow/core/common_runtime/gpu/gpu_device.cc:2251] Cannot dlopen some GPU libraries.\nSkipping registering GPU devices...\n[]", stated=("platform=linux", "tensorflow=2.17.0", "pip=nvidia-cuda-runtime-cu12 12.3.101")),
         Case(log=">>> tf.config.list_physical_devices('GPU')\n[]", stated=("platform=linux", "tensorflow=2.16.1")),

@@ -25,7 +25,6 @@ RULE = Rule(
     unless=(is_("os", "windows", "macos"), is_("tensorflow_build", "cuda"), Says(r"nvcr\.io/nvidia/tensorflow", r"l4t-tensorflow", r"\+nv\d"), CUDA_IN_USE, is_("gpu_vendor", "none", "amd")),
     consequences=("cuda-libs-not-installed", "and-cuda-libs-not-found", "docker-cpu-image", "tensorflow-cpu-build", "blackwell-sm90a-ptx", "cc-too-new-ptx-jit"),
     decide="uname -m; " + BUILD_INFO,
-    clear="The wheels for this processor have CUDA.",
     fires=(Case(log="is_cuda_build: False", stated=("platform=linux aarch64", "gpu=GH200", "tensorflow=2.20")), Case(stated=("platform=jetson", "tensorflow=2.13"))),
     silent=(Case(stated=("platform=linux", "arch=x86_64", "gpu=H100", "tensorflow=2.20")),),
 )

@@ -31,7 +31,6 @@ RULE = Rule(
     unless=(Check("gpu_cc_max", test=lambda cc: float(str(cc)) < 9.9), is_("arch", "aarch64"), All(WINDOWS, at_least("tensorflow", "2.11")), All(at_least("tensorflow", "2.21"), Not(Says(r"cuda_error_invalid_(ptx|handle|resource)")))),
     consequences=("cc-too-new-ptx-jit", "cc-too-old"),
     decide="python -c \"import tensorflow as tf; print(tf.__version__)\"; nvidia-smi --query-gpu=name,compute_cap --format=csv",
-    clear="This is not a Blackwell GPU with TensorFlow 2.16 to 2.20.",
     fires=(Case(log="INTERNAL: Failed to load in-memory CUBIN: CUDA_ERROR_INVALID_PTX: a PTX JIT compilation failed\n'cuLaunchKernel(function, gridX)' failed with 'CUDA_ERROR_INVALID_HANDLE'", stated=("platform=wsl2", "gpu=RTX 5080", "tensorflow=2.19")), Case(stated=("platform=linux", "gpu=RTX 5090", "tensorflow=2.20"))),
     silent=(Case(stated=("platform=linux", "gpu=RTX 5090", "tensorflow=2.21")), Case(stated=("platform=linux", "gpu=RTX 4090", "tensorflow=2.20"))),
 )

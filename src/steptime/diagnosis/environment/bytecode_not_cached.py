@@ -17,7 +17,7 @@ RULE = Rule(
     clues=(Clue(2.2, All(is_("bytecode_cached", False), Any(is_("bytecode_off", True), is_("bytecode_writable", False)))),),
     commonness=1,
     slow=True,
-    clear="TensorFlow's bytecode is cached or can be.",
+    clear=("TensorFlow's bytecode is cached.", is_("bytecode_cached", True)),
     fires=(Case(stated=("bytecode_cached=no", "bytecode_off=yes", "bytecode_writable=yes")),),
     silent=(Case(stated=("bytecode_cached=yes", "bytecode_off=yes", "bytecode_writable=yes")),),
 )

@@ -35,7 +35,6 @@ RULE = Rule(
     commonness=2,
     unless=(is_("os", "macos"), All(WINDOWS, at_least("tensorflow", "2.11"))),
     decide="Does the first step end after some minutes (this kind) or fail?",
-    clear="The wheel has machine code for this GPU.",
     slow=False,
     fires=(Case(log="TensorFlow was not built with CUDA kernel binaries compatible with compute capability 9.0. CUDA kernels will be jit-compiled from PTX, which could take 30 minutes or longer.", stated=("platform=linux", "gpu=H100", "tensorflow=2.15")),),
     silent=(Case(stated=("platform=linux", "gpu=A100", "tensorflow=2.15")),),

@@ -33,7 +33,7 @@ RULE = Rule(
     commonness=2,
     unless=(is_("gpu_vendor", "amd", "none"), All(WINDOWS, at_least("tensorflow", "2.11"))),
     decide="nvidia-smi --query-gpu=name,compute_cap --format=csv; " + BUILD_INFO,
-    clear="The wheel has machine code for this GPU.",
+    clear=("The wheel has machine code for this GPU.", Check("gpu_cc_max", "tensorflow", test=lambda cc, tf: _below(cc, tf) is False)),
     fires=(Case(log="Ignoring visible gpu device (device: 0, name: GeForce GT 730) with Cuda compute capability 3.0. The minimum required Cuda capability is 3.5.", stated=("platform=linux",)), Case(stated=("platform=linux", "gpu=GTX 960M", "tensorflow=2.18"))),
     silent=(Case(stated=("platform=linux", "gpu=GTX 1080", "tensorflow=2.21")),),
 )

@@ -23,7 +23,7 @@ RULE = Rule(
     unless=(is_("arch", "aarch64"), is_("cpu_avx", True)),
     consequences=("windows-dll-load-failed", "windows-native-no-gpu", "tensorflow-import-failed"),
     decide="grep -o -m1 avx /proc/cpuinfo",
-    clear="The processor has AVX.",
+    clear=("The processor has AVX.", is_("cpu_avx", True)),
     fires=(Case(log="Illegal instruction (core dumped)", stated=("platform=linux",)),),
     silent=(Case(log="This TensorFlow binary is optimized to use available CPU instructions in performance-critical operations.\nTo enable the following instructions: AVX2 FMA"),),
 )

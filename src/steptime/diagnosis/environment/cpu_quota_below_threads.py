@@ -16,7 +16,7 @@ RULE = Rule(
     clues=(Clue(2.2, Check("cpu_quota", "cpu_usable", test=lambda quota, threads: float(quota) < 0.9 * float(threads))),),
     commonness=1,
     slow=True,
-    clear="The CPU quota does not limit this process.",
+    clear=("The CPU quota does not limit this process.", Check("cpu_quota", "cpu_usable", test=lambda quota, threads: float(quota) >= 0.9 * float(threads))),
     fires=(Case(stated=("cpu_quota=2", "cpu_usable=32")),),
     silent=(Case(stated=("cpu_quota=8", "cpu_usable=8")),),
 )

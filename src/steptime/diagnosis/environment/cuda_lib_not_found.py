@@ -28,7 +28,7 @@ RULE = Rule(
     unless=(is_("gpu_vendor", "none", "amd", "apple"), is_("os", "windows")),
     consequences=("cuda-libs-not-installed", "and-cuda-libs-not-found", "cudnn-handle-init-failed", "ld-library-path-conflict"),
     decide="Which library does the first line with 'Could not load dynamic library' name?",
-    clear="All CUDA libraries that TensorFlow wants can be opened.",
+    clear=("All CUDA libraries that TensorFlow wants can be opened.", All(is_("cudart", "wheel", "path"), Check("libs_missing", test=lambda names: not names))),
     fires=(Case(log="W dso_loader.cc:64] Could not load dynamic library 'libcudnn.so.8'; dlerror: libcudnn.so.8: cannot open shared object file: No such file or directory", stated=("platform=linux", "tensorflow=2.11")),),
     silent=(Case(log="Could not load dynamic library 'libnvinfer.so.7'; dlerror: libnvinfer.so.7: cannot open shared object file"),),
 )

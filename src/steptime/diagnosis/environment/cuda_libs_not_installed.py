@@ -30,7 +30,7 @@ RULE = Rule(
     commonness=3,
     unless=(is_("os", "windows", "macos"), is_("gpu_vendor", "none", "amd", "apple"), Check("cudart", test=lambda found: found in {"wheel", "path"}), is_("tensorflow_build", "cpu", "rocm")),
     decide="python -m pip list | grep nvidia   # no nvidia-cuda-runtime: the libraries are not installed",
-    clear="The CUDA runtime library that TensorFlow wants is found.",
+    clear=("The CUDA runtime library that TensorFlow wants is found.", is_("cudart", "wheel", "path")),
     fires=(
         Case(log="I0000 00:00:1796051593.440782 25568 cudart_stub.cc:31] Could not find cuda drivers on your machine, GPU will not be used.", stated=("platform=linux", "tensorflow=2.20", "gpu=A100")),
     ),

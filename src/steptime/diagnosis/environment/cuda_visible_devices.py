@@ -41,7 +41,7 @@ RULE = Rule(
     unless=(is_("gpu_vendor", "none", "amd", "apple"),),
     consequences=("cuda-libs-not-installed", "uvm-device-missing"),
     decide="echo \"[$CUDA_VISIBLE_DEVICES]\"; nvidia-smi -L; grep -rn CUDA_VISIBLE_DEVICES --include='*.py' .",
-    clear="CUDA_VISIBLE_DEVICES does not hide the GPU.",
+    clear=("CUDA_VISIBLE_DEVICES does not hide the GPU.", All(is_("gpu_vendor", "nvidia"), is_("gpus_hidden", False))),
     fires=(
         Case(log="failed call to cuInit: CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected", stated=("platform=linux", "CUDA_VISIBLE_DEVICES=1")),
         Case(log="failed call to cuInit: CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected\nlibcuda reported version is: 535.54.3\nkernel reported version is: 535.54.3", stated=("platform=linux",)),

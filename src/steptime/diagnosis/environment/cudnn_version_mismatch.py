@@ -29,7 +29,7 @@ RULE = Rule(
     commonness=3,
     consequences=("cudnn-handle-init-failed",),
     decide="grep -h libcudnn /proc/<pid>/maps | head -1   # which copy is loaded?",
-    clear="The cuDNN wheel is new enough for TensorFlow.",
+    clear=("The cuDNN wheel is new enough for TensorFlow.", Check("cudnn_wheel", "tensorflow", test=lambda have, tf: (release := release_of(str(tf))) is not None and compare(str(have), release.cudnn) >= 0)),
     fires=(Case(log="E cuda_dnn.cc:522] Loaded runtime CuDNN library: 9.1.0 but source was compiled with: 9.3.0.  CuDNN library needs to have matching major version", stated=("platform=linux", "tensorflow=2.18")),),
     silent=(Case(log="I cuda_dnn.cc:529] Loaded cuDNN version 90300", stated=("platform=linux",)),),
 )

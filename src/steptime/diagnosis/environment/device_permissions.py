@@ -24,7 +24,7 @@ RULE = Rule(
     unless=(is_("os", "windows", "macos"),),
     consequences=("uvm-device-missing", "cuda-visible-devices", "no-driver-loaded"),
     decide="ls -l /dev/nvidia*; id",
-    clear="This user may open the GPU's device nodes.",
+    clear=("This user may open the GPU's device nodes.", is_("dev_access", True)),
     fires=(Case(log="Failed to initialize NVML: Insufficient Permissions", stated=("platform=docker",)),),
     silent=(Case(log="CUPTI_ERROR_INSUFFICIENT_PRIVILEGES", stated=("platform=docker",)),),
 )

@@ -21,7 +21,7 @@ RULE = Rule(
     commonness=1,
     consequences=("libcuda-missing", "docker-no-gpus-flag", "cuda-libs-not-installed", "docker-image-cuda-mismatch"),
     decide="echo $NVIDIA_DRIVER_CAPABILITIES   # inside the container",
-    clear="NVIDIA_DRIVER_CAPABILITIES gives the container the compute part.",
+    clear=("NVIDIA_DRIVER_CAPABILITIES gives the container the compute part.", Check("driver_capabilities", test=lambda v: "compute" in str(v) or "all" in str(v))),
     fires=(Case(log="Could not load dynamic library 'libcuda.so.1'; dlerror: libcuda.so.1: cannot open shared object file", stated=("platform=docker", "env=NVIDIA_DRIVER_CAPABILITIES=utility")),),
     silent=(Case(log="Could not load dynamic library 'libcuda.so.1'", stated=("platform=docker", "env=NVIDIA_DRIVER_CAPABILITIES=all")),),
 )

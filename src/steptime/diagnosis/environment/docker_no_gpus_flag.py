@@ -35,7 +35,7 @@ RULE = Rule(
     unless=(APPTAINER, LXC, is_("smi_works", True), is_("gpu_vendor", "none", "amd"), is_("dev_nvidia", True), is_("wsl", True)),
     consequences=("libcuda-missing", "no-driver-loaded", "cuda-visible-devices", "cuda-libs-not-installed", "uvm-device-missing", "wrong-cuda-major"),
     decide="ls /dev/nvidia*   # inside the container; and the full docker run command",
-    clear="The container can see the GPU's devices.",
+    clear=("The container can see the GPU's devices.", All(CONTAINER, is_("dev_nvidia", True))),
     fires=(
         Case(log="E tensorflow/stream_executor/cuda/cuda_driver.cc:313] failed call to cuInit: UNKNOWN ERROR (303)\n/proc/driver/nvidia/version does not exist", stated=("platform=docker",)),
         Case(log="WARNING: The NVIDIA Driver was not detected.  GPU functionality will not be available.\nUse 'nvidia-docker run' to start this container", stated=("platform=docker",)),

@@ -25,7 +25,7 @@ RULE = Rule(
     commonness=3,
     consequences=("forward-compat-unsupported", "no-driver-loaded", "uvm-device-missing", "cuda-visible-devices", "cuda-libs-not-installed", "container-lost-gpu"),
     decide="cat /proc/driver/nvidia/version; ls /usr/lib/x86_64-linux-gnu/libcuda.so.*",
-    clear="The driver's kernel module and library have the same version.",
+    clear=("The driver's kernel module and library have the same version.", Check("kernel_module", "libcuda", test=lambda module, library: str(module) == str(library))),
     fires=(Case(log="Failed to initialize NVML: Driver/library version mismatch\nNVML library version: 535.183", stated=("platform=linux",)),),
     silent=(Case(log="kernel reported version is: 535.54.3\nlibcuda reported version is: 535.54.3", stated=("platform=linux",)),),
 )

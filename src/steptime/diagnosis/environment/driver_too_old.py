@@ -44,7 +44,7 @@ RULE = Rule(
     unless=(is_("gpu_vendor", "none", "amd", "apple"),),
     consequences=("cudnn-handle-init-failed", "cuda-visible-devices", "forward-compat-unsupported"),
     decide="nvidia-smi   # its driver version against 525.60.13 (CUDA 12) or 570 (Blackwell)",
-    clear="The driver is new enough for TensorFlow's CUDA.",
+    clear=("The driver is new enough for TensorFlow's CUDA.", Check("driver", "tensorflow", test=lambda driver, tf: _old_linux(driver, tf) is False)),
     fires=(
         Case(log="Status: CUDA driver version is insufficient for CUDA runtime version", stated=("platform=linux",)),
         Case(stated=("platform=linux", "gpu=RTX 3060", "driver=470.57.02", "tensorflow=2.18")),

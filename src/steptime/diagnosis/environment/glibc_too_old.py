@@ -30,7 +30,7 @@ RULE = Rule(
     ),
     commonness=1,
     decide="ldd --version",
-    clear="The C library is new enough for TensorFlow's wheels.",
+    clear=("The C library is new enough for TensorFlow's wheels.", Check("glibc", "tensorflow", test=lambda glibc, tf: not _older(glibc, tf))),
     fires=(Case(log="ImportError: /lib64/libm.so.6: version `GLIBC_2.27' not found (required by /opt/venv/lib/python3.10/site-packages/tensorflow/libtensorflow_cc.so.2)", stated=("platform=linux",)),),
     silent=(Case(stated=("platform=linux", "glibc=2.35", "tensorflow=2.21")),),
 )

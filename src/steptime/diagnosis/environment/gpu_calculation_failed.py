@@ -1,6 +1,6 @@
 """The GPU is listed, but a calculation on it fails."""
 
-from steptime.diagnosis.condition import Check
+from steptime.diagnosis.condition import Check, is_
 from steptime.diagnosis.environment.commands import DOCTOR, INSTALL
 from steptime.diagnosis.rule import Case, Clue, Remedy, Rule
 
@@ -13,7 +13,7 @@ RULE = Rule(
     verify=DOCTOR,
     clues=(Clue(2.3, Check("proof", test=lambda answer: str(answer) not in {"ok", "not run"})),),
     commonness=1,
-    clear="A matrix product, a convolution with gradient and a compiled step ran on the GPU and agree with the CPU.",
+    clear=("A matrix product, a convolution with gradient and a compiled step ran on the GPU and agree with the CPU.", is_("proof", "ok")),
     decide=DOCTOR,
     fires=(Case(stated=("platform=linux", "proof=convolution: wrong by 0.3")),),
     silent=(Case(stated=("platform=linux", "proof=ok")),),

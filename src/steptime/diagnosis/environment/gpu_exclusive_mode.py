@@ -14,7 +14,7 @@ RULE = Rule(
     commonness=1,
     slow=True,
     decide="nvidia-smi --query-gpu=compute_mode --format=csv",
-    clear="The GPU's compute mode is the default one.",
+    clear=("The GPU's compute mode is the default one.", is_("compute_mode", "default")),
     fires=(Case(stated=("compute_mode=exclusive",)),),
     silent=(Case(stated=("compute_mode=default",)),),
 )

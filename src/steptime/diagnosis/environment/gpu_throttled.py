@@ -13,7 +13,7 @@ RULE = Rule(
     clues=(Clue(2.4, is_("throttle", "thermal", "power", "power brake")), Clue(2.2, Says(r"thermal slowdown ?: ?active", r"hw (power brake|thermal) slowdown ?: ?active"))),
     commonness=1,
     slow=True,
-    clear="The GPU does not lower its clocks.",
+    clear=("The GPU does not lower its clocks.", is_("throttle", "none")),
     fires=(Case(stated=("throttle=thermal",)),),
     silent=(Case(stated=("throttle=none",)),),
 )

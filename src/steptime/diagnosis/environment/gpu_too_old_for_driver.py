@@ -33,7 +33,7 @@ RULE = Rule(
     commonness=0,
     consequences=("no-driver-loaded",),
     decide="sudo dmesg | grep NVRM; lspci | grep -i nvidia   # does the kernel log say that the card needs a legacy driver?",
-    clear="The driver's branch supports this card.",
+    clear=("The driver's branch supports this card.", Check("gpu_cc_max", "driver", test=lambda cc, driver: not _dropped(cc, driver))),
     fires=(Case(log="NVRM: The NVIDIA GeForce GT 710 GPU installed in this system is supported through the NVIDIA 470.xx Legacy drivers.\nNVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.", stated=("platform=linux",)),),
     silent=(Case(log="NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.", stated=("platform=linux", "gpu=RTX 3090", "driver=535")),),
 )

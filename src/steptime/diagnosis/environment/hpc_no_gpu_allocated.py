@@ -28,7 +28,7 @@ RULE = Rule(
     unless=(is_("job_gpus", True), is_("os", "windows", "macos"), is_("gpu_vendor", "amd")),
     consequences=("cuda-visible-devices", "no-driver-loaded", "libcuda-missing", "cuda-libs-not-installed", "uvm-device-missing"),
     decide="echo $SLURM_JOB_ID $SLURM_JOB_GPUS; nvidia-smi -L   # inside the job",
-    clear="The scheduler gave this job a GPU.",
+    clear=("The scheduler gave this job a GPU.", is_("job_gpus", True)),
     fires=(Case(log="failed call to cuInit: CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected", stated=("platform=slurm cluster",)),),
     silent=(Case(log="srun --gres=gpu:1 python train.py\nCreated device /job:localhost/replica:0/task:0/device:GPU:0 with 14000 MB memory", stated=("platform=slurm cluster",)),),
 )

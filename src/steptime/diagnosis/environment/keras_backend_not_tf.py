@@ -20,7 +20,7 @@ RULE = Rule(
     ),
     commonness=1,
     decide="python -c \"import keras; print(keras.backend.backend())\"",
-    clear="Keras uses the TensorFlow backend.",
+    clear=("Keras uses the TensorFlow backend.", is_("keras_backend", "tensorflow")),
     fires=(Case(log="Using JAX backend.\nEpoch 1/5"),),
     silent=(Case(log="Using TensorFlow backend."),),
 )

@@ -26,7 +26,7 @@ RULE = Rule(
     commonness=2,
     unless=(is_("os", "windows", "macos"),),
     decide="echo $LD_LIBRARY_PATH; env -u LD_LIBRARY_PATH " + LIST_GPUS,
-    clear="LD_LIBRARY_PATH names no CUDA folder that hides the wheels.",
+    clear=("LD_LIBRARY_PATH names no CUDA folder that hides the wheels.", All(is_("cudart", "wheel"), is_("loader_path_cuda", "none"))),
     fires=(Case(log="Loaded runtime CuDNN library: 8.1.1 but source was compiled with: 8.6.0.", stated=("platform=linux", "tensorflow=2.12", "env=LD_LIBRARY_PATH=/usr/local/cuda-11.2/lib64 comes before the environment's folders")),),
     silent=(Case(log="Created device /job:localhost/replica:0/task:0/device:GPU:0 with 38000 MB memory", stated=("platform=linux",)),),
 )

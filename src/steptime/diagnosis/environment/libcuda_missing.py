@@ -1,6 +1,6 @@
 """The driver's library libcuda.so.1 is not found."""
 
-from steptime.diagnosis.condition import All, Not, Says, is_
+from steptime.diagnosis.condition import All, Check, Not, Says, is_
 from steptime.diagnosis.environment.places import APPTAINER, CONTAINER, WSL
 from steptime.diagnosis.environment.signs import CUINIT_303, LIBCUDA_LINE
 from steptime.diagnosis.rule import Case, Clue, Remedy, Rule
@@ -31,7 +31,7 @@ RULE = Rule(
     unless=(is_("gpu_vendor", "none", "amd", "apple"), is_("os", "windows", "macos")),
     consequences=("cuda-libs-not-installed", "wrong-cuda-major", "cuda-lib-not-found"),
     decide="python -c \"import ctypes; ctypes.CDLL('libcuda.so.1')\"; lspci | grep -i nvidia",
-    clear="The driver's library libcuda.so.1 is found.",
+    clear=("The driver's library libcuda.so.1 is found.", Check("libcuda", test=lambda found: str(found) not in {"missing", "stub"})),
     fires=(Case(log="W dso_loader.cc:59] Could not load dynamic library 'libcuda.so.1'; dlerror: libcuda.so.1: cannot open shared object file\nE cuda_driver.cc:313] failed call to cuInit: UNKNOWN ERROR (303)", stated=("platform=linux", "gpu=GTX 1080")),),
     silent=(Case(log="failed call to cuInit: UNKNOWN ERROR (303)", stated=("platform=linux", "gpu=none")),),
 )

@@ -26,7 +26,7 @@ RULE = Rule(
     commonness=3,
     consequences=("ptxas-missing", "cudnn-handle-init-failed"),
     decide="find / -name 'libdevice*.bc' 2>/dev/null",
-    clear="libdevice is found.",
+    clear=("libdevice is found.", is_("libdevice", True)),
     fires=(Case(log="Can't find libdevice directory ${CUDA_DIR}/nvvm/libdevice. This may result in compilation or runtime failures"),),
     silent=(Case(log="I xla/service/service.cc:168] XLA service 0x7f initialized for platform CUDA"),),
 )

@@ -23,7 +23,7 @@ RULE = Rule(
     commonness=0,
     slow=False,
     decide="nvidia-smi -L   # are there lines with MIG?",
-    clear="MIG is off.",
+    clear=("MIG is off.", is_("mig", False)),
     fires=(Case(log="GPU 0: A100-SXM4-40GB (UUID: GPU-1)\n  MIG 1g.5gb Device 0: (UUID: MIG-aaaaaaaa-1)\n  MIG 1g.5gb Device 1: (UUID: MIG-bbbbbbbb-1)"),),
     silent=(Case(stated=("gpu=A100",)),),
 )

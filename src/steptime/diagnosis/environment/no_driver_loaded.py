@@ -36,7 +36,7 @@ RULE = Rule(
     unless=(is_("gpu_vendor", "none", "amd", "apple"), is_("os", "windows", "macos"), Check("kernel_module", test=lambda v: str(v) != "none")),
     consequences=("cuda-visible-devices", "uvm-device-missing", "libcuda-missing", "hpc-no-gpu-allocated", "cuinit-unknown-after-suspend", "cuda-libs-not-installed", "wrong-cuda-major", "harmless-no-gpu-on-machine"),
     decide="lspci -k | grep -A3 -i nvidia; dkms status   # which kernel driver is in use? none: this kind",
-    clear="The NVIDIA kernel driver is loaded.",
+    clear=("The NVIDIA kernel driver is loaded.", Check("kernel_module", test=lambda version: str(version) != "none")),
     fires=(Case(log="NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver. Make sure that the latest NVIDIA driver is installed and running.", stated=("platform=linux",)),),
     silent=(Case(log="failed call to cuInit: CUDA_ERROR_NO_DEVICE\nkernel reported version is: 535.54.3", stated=("platform=linux",)),),
 )

@@ -27,7 +27,7 @@ RULE = Rule(
     unless=(is_("nouveau", False), is_("os", "windows", "macos")),
     consequences=("no-driver-loaded",),
     decide="lsmod | grep nouveau",
-    clear="nouveau is not loaded.",
+    clear=("nouveau is not loaded.", All(is_("gpu_on_pci", True), is_("nouveau", False))),
     fires=(Case(log="[  12.3] NVRM: The NVIDIA probe routine was not called for 1 device(s).\nNVRM: nouveau, rivafb, nvidiafb or rivatv", stated=("platform=linux",)),),
     silent=(Case(log="NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.", stated=("platform=linux", "nouveau=no")),),
 )

@@ -36,7 +36,7 @@ RULE = Rule(
     commonness=3,
     consequences=("windows-dll-load-failed", "tensorflow-import-failed", "windows-native-no-gpu"),
     decide="python -c \"import numpy; print(numpy.__version__)\"",
-    clear="NumPy and TensorFlow fit each other.",
+    clear=("NumPy and TensorFlow fit each other.", Check("numpy", "tensorflow", test=lambda numpy, tf: not _clash(numpy, tf))),
     fires=(
         Case(log="A module that was compiled using NumPy 1.x cannot be run in\nNumPy 2.0.0 as it may crash."),
         Case(stated=("tensorflow=2.15.1", "numpy=2.1.0", "platform=linux")),

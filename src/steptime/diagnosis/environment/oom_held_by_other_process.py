@@ -26,7 +26,7 @@ RULE = Rule(
     commonness=3,
     consequences=("cudnn-handle-init-failed",),
     decide="nvidia-smi   # before the start: does a process hold memory?",
-    clear="No other process holds the GPU's memory.",
+    clear=("No other process holds the GPU's memory.", Check("gpu_others", test=lambda names: not names)),
     fires=(Case(log="failed initializing StreamExecutor for CUDA device ordinal 0: Internal: failed call to cuDevicePrimaryCtxRetain: CUDA_ERROR_OUT_OF_MEMORY; total memory reported: 25447170048", stated=("platform=linux",)),),
     silent=(Case(log="OOM when allocating tensor with shape[512,512,3,3]", stated=("platform=linux",)),),
 )

@@ -1,6 +1,6 @@
 """The PCIe link of the GPU is narrow or slow."""
 
-from steptime.diagnosis.condition import Check
+from steptime.diagnosis.condition import Check, is_
 from steptime.diagnosis.rule import Case, Clue, Remedy, Rule
 
 RULE = Rule(
@@ -13,7 +13,7 @@ RULE = Rule(
     clues=(Clue(2.2, Check("pcie_narrow", test=lambda words: str(words) != "none")),),
     commonness=1,
     slow=True,
-    clear="The PCIe link has its full width.",
+    clear=("The PCIe link has its full width.", is_("pcie_narrow", "none")),
     fires=(Case(stated=("pcie_narrow=4 of 16 lanes",)),),
     silent=(Case(stated=("pcie_narrow=none",)),),
 )

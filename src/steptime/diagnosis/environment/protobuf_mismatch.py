@@ -35,7 +35,7 @@ RULE = Rule(
     commonness=3,
     consequences=("tensorflow-import-failed", "windows-native-no-gpu"),
     decide="python -m pip show protobuf",
-    clear="protobuf is in the range that TensorFlow accepts.",
+    clear=("protobuf is in the range that TensorFlow accepts.", Check("protobuf", "tensorflow", test=lambda protobuf, tf: _outside(protobuf, tf) is False)),
     fires=(Case(log="TypeError: Descriptors cannot be created directly.\nIf this call came from a _pb2.py file, your generated code is out of date"),),
     silent=(Case(stated=("tensorflow=2.21", "protobuf=7.36.2")),),
 )

@@ -22,7 +22,7 @@ RULE = Rule(
     ),
     commonness=2,
     decide="python -c \"import glob, sysconfig; print(glob.glob(sysconfig.get_path('purelib') + '/nvidia/cuda_nvcc/bin/ptxas'))\"; which ptxas",
-    clear="ptxas is found.",
+    clear=("ptxas is found.", is_("ptxas", True)),
     fires=(Case(log="INTERNAL: XLA compilation failed: No PTX compilation provider is available. Neither ptxas/nvlink nor nvjtlink is available."),),
     silent=(Case(log="LLVM ERROR: PTX version 8.5 does not support target 'sm_120'"),),
 )

@@ -53,7 +53,7 @@ RULE = Rule(
     unless=(Says(r"tensorrt[-_](libs|bindings|cu1\d)", r"no matching distribution found for tensorrt", r"no matching distribution found for tensorflow-directml"),),
     decide="python -c \"import sys, platform; print(sys.version, platform.machine(), platform.libc_ver())\"",
     consequences=("windows-native-no-gpu", "tensorflow-not-installed", "glibc-too-old"),
-    clear="This Python has a TensorFlow wheel.",
+    clear=("This Python has a TensorFlow wheel.", Check("python", "tensorflow", test=lambda python, tf: _outside(python, tf) is False or None)),
     fires=(
         Case(log="ERROR: Could not find a version that satisfies the requirement tensorflow (from versions: none)\nERROR: No matching distribution found for tensorflow", stated=("platform=linux", "python=3.14")),
         Case(log="ERROR: No matching distribution found for tensorflow==2.13.0", stated=("platform=colab", "python=3.12")),

@@ -25,7 +25,7 @@ RULE = Rule(
     unless=(is_("os", "windows", "macos"), is_("wsl", True), is_("secure_boot", False), Check("kernel_module", test=lambda v: str(v) != "none")),
     consequences=("no-driver-loaded",),
     decide="mokutil --sb-state; sudo dmesg | grep -i -e 'key was rejected' -e 'module verification'",
-    clear="Secure Boot does not keep the NVIDIA module out.",
+    clear=("Secure Boot does not keep the NVIDIA module out.", All(is_("gpu_on_pci", True), is_("secure_boot", False))),
     fires=(Case(log="modprobe: ERROR: could not insert 'nvidia': Key was rejected by service\nNVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.", stated=("platform=linux",)),),
     silent=(Case(log="NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.", stated=("platform=linux", "secure_boot=no")),),
 )

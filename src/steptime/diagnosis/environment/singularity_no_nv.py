@@ -21,7 +21,7 @@ RULE = Rule(
     unless=(is_("os", "windows", "macos"),),
     consequences=("cuda-visible-devices", "libcuda-missing", "no-driver-loaded", "cuda-libs-not-installed", "uvm-device-missing", "docker-no-gpus-flag", "cuinit-unknown-after-suspend"),
     decide="ls /.singularity.d/libs/   # inside: libcuda.so must be there",
-    clear="The Apptainer container has the host's driver libraries.",
+    clear=("The Apptainer container has the host's driver libraries.", All(APPTAINER, is_("cuinit", "ok"))),
     fires=(Case(log="failed call to cuInit: CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected", stated=("platform=singularity",)),),
     silent=(Case(log="failed call to cuInit: CUDA_ERROR_NO_DEVICE", stated=("platform=linux",)),),
 )

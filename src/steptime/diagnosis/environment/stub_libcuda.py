@@ -1,6 +1,6 @@
 """CUDA's stub library is loaded instead of the driver."""
 
-from steptime.diagnosis.condition import Says, is_
+from steptime.diagnosis.condition import Check, Says, is_
 from steptime.diagnosis.environment.commands import LIST_GPUS
 from steptime.diagnosis.environment.places import CONTAINER
 from steptime.diagnosis.rule import Case, Clue, Remedy, Rule
@@ -25,7 +25,7 @@ RULE = Rule(
     commonness=1,
     consequences=("docker-no-gpus-flag", "libcuda-missing", "no-driver-loaded"),
     decide="echo $LD_LIBRARY_PATH | tr ':' '\\n' | grep stubs",
-    clear="No stub of the driver's library is in the way.",
+    clear=("No stub of the driver's library is in the way.", Check("libcuda", test=lambda found: str(found) not in {"missing", "stub"})),
     fires=(Case(log="failed call to cuInit: CUDA_ERROR_STUB_LIBRARY: CUDA driver is a stub library", stated=("platform=linux",)),),
     silent=(Case(log="failed call to cuInit: CUDA_ERROR_NO_DEVICE", stated=("platform=linux",)),),
 )

@@ -1,6 +1,6 @@
 """A CPU build of TensorFlow on a machine with an NVIDIA GPU."""
 
-from steptime.diagnosis.condition import All, Check, Not, Unknown, is_
+from steptime.diagnosis.condition import All, Any, Check, Not, Unknown, is_
 from steptime.diagnosis.environment.commands import BUILD_INFO, INSTALL, LIST_GPUS
 from steptime.diagnosis.environment.places import LINUX
 from steptime.diagnosis.environment.signs import CUDA_IN_USE
@@ -22,7 +22,7 @@ RULE = Rule(
     unless=(is_("os", "windows", "macos"), is_("arch", "aarch64"), CUDA_IN_USE),
     consequences=("cuda-libs-not-installed",),
     decide=BUILD_INFO,
-    clear="TensorFlow is built for what this machine has.",
+    clear=("TensorFlow is built for what this machine has.", Any(All(is_("gpu_vendor", "none"), Check("tensorflow_build", test=lambda build: True)), All(is_("gpu_vendor", "nvidia"), is_("tensorflow_build", "cuda")))),
     fires=(Case(log="is_cuda_build False", stated=("platform=linux", "gpu=RTX 3060", "tensorflow=2.18")),),
     silent=(Case(log="is_cuda_build False", stated=("platform=linux", "gpu=none", "tensorflow=2.18")),),
 )

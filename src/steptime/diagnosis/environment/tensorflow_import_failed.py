@@ -21,7 +21,7 @@ RULE = Rule(
     ),
     commonness=0,
     decide=IMPORT,
-    clear="TensorFlow can be imported.",
+    clear=("TensorFlow can be imported.", is_("tensorflow_state", "ok")),
     fires=(Case(stated=("platform=linux", "tensorflow_state=crashed")),),
     silent=(Case(stated=("platform=linux", "tensorflow_state=ok")),),
 )

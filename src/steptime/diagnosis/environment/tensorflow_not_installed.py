@@ -1,6 +1,6 @@
 """TensorFlow is not installed."""
 
-from steptime.diagnosis.condition import Says, is_
+from steptime.diagnosis.condition import Check, Says, is_
 from steptime.diagnosis.environment.commands import IMPORT, INSTALL, INSTALL_CPU
 from steptime.diagnosis.environment.places import MACOS, WINDOWS
 from steptime.diagnosis.rule import Case, Clue, Remedy, Rule
@@ -23,7 +23,7 @@ RULE = Rule(
     commonness=3,
     consequences=("jupyter-other-kernel",),
     decide="python -m pip show tensorflow",
-    clear="TensorFlow is installed.",
+    clear=("TensorFlow is installed.", Check("tensorflow_packages", test=lambda names: bool(names))),
     fires=(Case(log="ModuleNotFoundError: No module named 'tensorflow'", stated=("platform=linux",)),),
     silent=(Case(log="No module named 'tensorflow.python'", stated=("platform=linux",)),),
 )

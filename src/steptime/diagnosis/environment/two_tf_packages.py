@@ -37,7 +37,7 @@ RULE = Rule(
     commonness=2,
     consequences=("cuda-libs-not-installed", "keras2-vs-keras3", "tensorflow-cpu-build", "tensorflow-import-failed"),
     decide="python -m pip list | grep -i tensorflow",
-    clear="Exactly one TensorFlow package is installed.",
+    clear=("Exactly one TensorFlow package is installed.", Check("tensorflow_packages", test=lambda names: len(names) == 1)),
     fires=(
         Case(log="AttributeError: module 'tensorflow' has no attribute 'keras'", stated=("platform=linux",)),
         Case(stated=("env=both tensorflow and tensorflow-cpu are installed",)),

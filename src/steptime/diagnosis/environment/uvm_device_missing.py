@@ -33,7 +33,7 @@ RULE = Rule(
     unless=(is_("os", "windows", "macos"), is_("wsl", True), is_("dev_uvm", True), is_("gpu_vendor", "none", "amd"), is_("after_suspend", True)),
     consequences=("cuda-visible-devices",),
     decide="ls -l /dev/nvidia*; sudo nvidia-modprobe -c 0 -u   # does the node appear and the GPU with it?",
-    clear="The device node /dev/nvidia-uvm is there.",
+    clear=("The device node /dev/nvidia-uvm is there.", is_("dev_uvm", True)),
     fires=(
         Case(log="failed call to cuInit: CUDA_ERROR_UNKNOWN: unknown error", stated=("platform=linux", "env=works with sudo")),
         Case(log="failed call to cuInit: CUDA_ERROR_NO_DEVICE", stated=("platform=lxc", "env=/dev/nvidia-uvm missing")),

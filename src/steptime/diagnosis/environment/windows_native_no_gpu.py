@@ -22,7 +22,6 @@ RULE = Rule(
     commonness=3,
     unless=(is_("wsl", True), below("tensorflow", "2.11"), is_("gpu_vendor", "none"), is_("directml", "any"), CUDA_IN_USE),
     decide="python -c \"import sys, tensorflow as tf; print(sys.platform, tf.__version__)\" (win32 and 2.11 or newer?)",
-    clear="This is not native Windows, where TensorFlow has no GPU build.",
     fires=(
         Case(stated=("platform=windows", "tensorflow=2.17.0", "gpu=RTX 4050 Laptop", "driver=555.99")),
         Case(log="v2.12.0-rc1-12-g0db597d0d75 2.12.0\nNum GPUs Available:  0", stated=("platform=Windows 11",)),

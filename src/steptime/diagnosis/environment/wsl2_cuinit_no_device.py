@@ -27,7 +27,7 @@ RULE = Rule(
     consequences=("cuda-visible-devices", "no-driver-loaded", "uvm-device-missing", "cuinit-unknown-after-suspend"),
     decide="ls -l /dev/dxg /usr/lib/wsl/lib/libcuda.so.1; echo \"[$CUDA_VISIBLE_DEVICES]\"",
     unless=(is_("gpus_hidden", True), is_("gpu_vendor", "none", "amd")),
-    clear="WSL has the device /dev/dxg.",
+    clear=("WSL has the device /dev/dxg.", All(WSL, is_("dev_dxg", True))),
     fires=(Case(log="failed call to cuInit: CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected", stated=("platform=WSL2 (Ubuntu 22.04)",)),),
     silent=(Case(log="failed call to cuInit: CUDA_ERROR_NO_DEVICE", stated=("platform=linux",)),),
 )
