@@ -166,7 +166,12 @@ def _unchecked(weighed: Sequence[_Weighed], situation: Situation) -> Iterator[di
     """Kinds that neither fired nor were cleared because facts are missing, with the reasons for these."""
     facts = situation.facts
     for w in weighed:
-        if w.fired or w.impossible or not w.missing or (w.rule.clear and w.rule.clear[1].judge(situation).holds):
+        if (
+            w.fired
+            or w.impossible
+            or not w.missing
+            or (w.rule.clear and w.rule.clear[1].judge(situation).holds)
+        ):
             continue
         reasons = {name: facts.unknown.get(name, f"{name} is not known") for name in w.missing}
         telling = [why for why in reasons.values() if not why.startswith(DOES_NOT_APPLY)]

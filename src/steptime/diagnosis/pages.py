@@ -42,7 +42,10 @@ def doctor_text(diagnosis: Diagnosis, facts: Facts, *, live: bool) -> str:
         lines += ["These kinds show the same signs. What decides between them:"]
         lines += [f"  {kind}: {diagnosis.decide[kind]}" for kind in diagnosis.tied]
         lines += [""]
-    lines += _section("Harmless lines, which need no action:", (f"{h['evidence'][:160]}\n      {h['why']}" for h in diagnosis.harmless))
+    lines += _section(
+        "Harmless lines, which need no action:",
+        (f"{h['evidence'][:160]}\n      {h['why']}" for h in diagnosis.harmless),
+    )
     lines += _section("Checked and fine:", (check["what"] for check in diagnosis.fine)) if live else []
     lines += _section("Not checked, and why:", _grouped(diagnosis)) if live else []
     return "\n".join(lines).rstrip() + "\n"
@@ -53,7 +56,11 @@ def _verdict(diagnosis: Diagnosis, facts: Facts, *, live: bool) -> str:
     if faults:
         return f"{len(faults)} thing{'s' if len(faults) > 1 else ''} to repair; the first is most likely the cause of all trouble."
     if not live:
-        return "No fault that the doctor knows." if not diagnosis.findings else "The machine can be used, but slower than it could be."
+        return (
+            "No fault that the doctor knows."
+            if not diagnosis.findings
+            else "The machine can be used, but slower than it could be."
+        )
     if facts.get("proof") == "ok":
         rate, peak = facts.get("proof_matmul_tflops"), facts.get("proof_peak_tflops")
         beside = f" of {peak} (data sheet)" if peak else ""

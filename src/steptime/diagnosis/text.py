@@ -5,6 +5,8 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from functools import cache
 
+from steptime.environment.anchors import may_match
+
 _SPACE = re.compile(r"\s+")
 _BLANK = re.compile(r" (?:[?*+]|\{\d+(?:,\d*)?\})?")
 
@@ -45,13 +47,16 @@ class Text:
     def find(self, pattern: str) -> tuple[int, int] | None:
         """Return the first and last line number (from 0) that the pattern's first match covers, or ``None``."""
         if pattern not in self._found:
-            match = compile_sign(pattern).search(self._squashed)
+            sign = compile_sign(pattern)
+            match = sign.search(self._squashed) if may_match(sign.pattern, self._squashed) else None
             self._found[pattern] = self._rows(match) if match else None
         return self._found[pattern]
 
     def find_all(self, pattern: str) -> Iterable[tuple[int, int]]:
         """Yield the line spans of all matches."""
-        return (self._rows(match) for match in compile_sign(pattern).finditer(self._squashed))
+        sign = compile_sign(pattern)
+        if may_match(sign.pattern, self._squashed):
+            yield from (self._rows(match) for match in sign.finditer(self._squashed))
 
     def quote(self, span: tuple[int, int]) -> str:
         """Return the lines of a span as one line of at most 300 characters."""

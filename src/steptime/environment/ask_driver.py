@@ -79,8 +79,16 @@ def _nvml() -> dict[str, object]:
     try:
         pynvml.nvmlInit()
     except pynvml.NVMLError as error:
-        return {"nvml": _nvml_error(str(error)), "smi_works": False if "not found" not in str(error).lower() else None}
-    facts: dict[str, object] = {"nvml": "ok", "smi_works": True, "gpu_vendor": "nvidia", "driver": pynvml.nvmlSystemGetDriverVersion()}
+        return {
+            "nvml": _nvml_error(str(error)),
+            "smi_works": False if "not found" not in str(error).lower() else None,
+        }
+    facts: dict[str, object] = {
+        "nvml": "ok",
+        "smi_works": True,
+        "gpu_vendor": "nvidia",
+        "driver": pynvml.nvmlSystemGetDriverVersion(),
+    }
     handles = [pynvml.nvmlDeviceGetHandleByIndex(i) for i in range(pynvml.nvmlDeviceGetCount())]
     facts["gpu"] = [pynvml.nvmlDeviceGetName(handle) for handle in handles]
     if not handles:
@@ -98,16 +106,22 @@ def _nvml_error(message: str) -> str:
 
 def _each(facts: dict[str, object], handles: list[object], nvml: object) -> None:
     """Ask every GPU; a question that a GPU or driver does not know is left out."""
-    capabilities = [f"{major}.{minor}" for major, minor in _answers(nvml, "nvmlDeviceGetCudaComputeCapability", handles)]
+    capabilities = [
+        f"{major}.{minor}" for major, minor in _answers(nvml, "nvmlDeviceGetCudaComputeCapability", handles)
+    ]
     facts["gpu_cc"] = min(capabilities, key=float, default=None)
     facts["gpu_cc_max"] = max(capabilities, key=float, default=None)
     modes = _answers(nvml, "nvmlDeviceGetComputeMode", handles)
     if modes:
-        facts["compute_mode"] = {0: "default", 1: "exclusive", 2: "prohibited", 3: "exclusive"}.get(max(modes), "default")
+        facts["compute_mode"] = {0: "default", 1: "exclusive", 2: "prohibited", 3: "exclusive"}.get(
+            max(modes), "default"
+        )
     facts["mig"] = any(current == 1 for current, _ in _answers(nvml, "nvmlDeviceGetMigMode", handles))
     memory = _answers(nvml, "nvmlDeviceGetMemoryInfo", handles)
     facts["gpu_memory_free_share"] = min((m.free / m.total for m in memory), default=None)
-    processes = [p for found in _answers(nvml, "nvmlDeviceGetComputeRunningProcesses", handles) for p in found]
+    processes = [
+        p for found in _answers(nvml, "nvmlDeviceGetComputeRunningProcesses", handles) for p in found
+    ]
     facts["gpu_others"] = [f"process {p.pid}: {(p.usedGpuMemory or 0) >> 20} MiB" for p in processes]
     reasons = 0
     for bits in _answers(nvml, "nvmlDeviceGetCurrentClocksThrottleReasons", handles):
@@ -123,7 +137,9 @@ def _narrow(nvml: object, handles: list[object]) -> str:
     narrow = [f"{now} of {best} lanes" for now, best in zip(widths, most, strict=False) if now < best]
     able = _answers(nvml, "nvmlDeviceGetGpuMaxPcieLinkGeneration", handles)
     allowed = _answers(nvml, "nvmlDeviceGetMaxPcieLinkGeneration", handles)
-    narrow += [f"generation {slot} of {card}" for slot, card in zip(allowed, able, strict=False) if slot < card]
+    narrow += [
+        f"generation {slot} of {card}" for slot, card in zip(allowed, able, strict=False) if slot < card
+    ]
     return ", ".join(narrow) or "none"
 
 

@@ -14,13 +14,19 @@ def ask(device: str | None) -> dict[str, object]:
     import tensorflow as tf
 
     gpus = tf.config.list_physical_devices("GPU")
-    facts: dict[str, object] = {"tensorflow": tf.__version__, "tensorflow_gpus": len(gpus), "tensorflow_state": "ok"}
+    facts: dict[str, object] = {
+        "tensorflow": tf.__version__,
+        "tensorflow_gpus": len(gpus),
+        "tensorflow_state": "ok",
+    }
     build = tf.sysconfig.get_build_info()
-    facts["tensorflow_build"] = "cuda" if build.get("is_cuda_build") else "rocm" if build.get("is_rocm_build") else "cpu"
+    facts["tensorflow_build"] = (
+        "cuda" if build.get("is_cuda_build") else "rocm" if build.get("is_rocm_build") else "cpu"
+    )
     if gpus or device:
-        from steptime.environment.proof import run_proof
+        from steptime.environment.proof import SIZE, run_proof
 
-        facts |= run_proof(device or "/GPU:0")
+        facts |= run_proof(device or "/GPU:0", size=512 if device else SIZE)
     return facts
 
 

@@ -23,7 +23,9 @@ class Answer:
     said: bytes
 
 
-def ask(module: str, arguments: Sequence[str], *, limit_s: float, environ: Mapping[str, str] | None = None) -> Answer:
+def ask(
+    module: str, arguments: Sequence[str], *, limit_s: float, environ: Mapping[str, str] | None = None
+) -> Answer:
     """Run ``python -m module`` and read the JSON object on its last line of standard output.
 
     Args:
@@ -47,6 +49,12 @@ def ask(module: str, arguments: Sequence[str], *, limit_s: float, environ: Mappi
         body = json.loads(lines[-1]) if lines else {}
     except ValueError:
         body = {}
-    state = "crashed" if done.returncode < 0 else "failed" if done.returncode or not isinstance(body, dict) else "ok"
+    state = (
+        "crashed"
+        if done.returncode < 0
+        else "failed"
+        if done.returncode or not isinstance(body, dict)
+        else "ok"
+    )
     killed = f"\nkilled by signal {-done.returncode}".encode() if done.returncode < 0 else b""
     return Answer(state=state, body=body if isinstance(body, dict) else {}, said=done.stderr + killed)

@@ -19,7 +19,9 @@ def read_driver_files(place: Place) -> dict[str, Value | None]:
     kernel_module = re.search(r"(\d{3}\.\d+(?:\.\d+)?)", version)
     facts: dict[str, Value | None] = {
         "gpu_on_pci": _NVIDIA in vendors if vendors is not None else None,
-        "kernel_module": kernel_module[1] if kernel_module else ("none" if place.exists("/proc/version") else None),
+        "kernel_module": kernel_module[1]
+        if kernel_module
+        else ("none" if place.exists("/proc/version") else None),
         "nouveau": "nouveau" in loaded if loaded is not None else None,
         "secure_boot": _secure_boot(place),
         "gpu_vendor": _vendor(vendors),
@@ -50,7 +52,9 @@ def _vendor(vendors: set[str] | None) -> str | None:
 def _nodes(place: Place) -> dict[str, Value | None]:
     nodes = [name for name in place.names("/dev") if re.fullmatch(r"nvidia(\d+|ctl|-uvm)", name)]
     cards = [name for name in nodes if re.fullmatch(r"nvidia\d+", name)]
-    reachable = all(os.access(place.root / "dev" / name, os.R_OK | os.W_OK) for name in nodes) if nodes else None
+    reachable = (
+        all(os.access(place.root / "dev" / name, os.R_OK | os.W_OK) for name in nodes) if nodes else None
+    )
     return {"dev_nvidia": bool(cards), "dev_uvm": "nvidia-uvm" in nodes, "dev_access": reachable}
 
 

@@ -10,7 +10,11 @@ from steptime.environment.facts import Value
 from steptime.environment.place import Place
 
 _SCHEDULERS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
-    ("slurm", "SLURM_JOB_ID", ("SLURM_JOB_GPUS", "SLURM_STEP_GPUS", "SLURM_GPUS_ON_NODE", "GPU_DEVICE_ORDINAL")),
+    (
+        "slurm",
+        "SLURM_JOB_ID",
+        ("SLURM_JOB_GPUS", "SLURM_STEP_GPUS", "SLURM_GPUS_ON_NODE", "GPU_DEVICE_ORDINAL"),
+    ),
     ("pbs", "PBS_JOBID", ("PBS_GPUFILE",)),
     ("lsf", "LSB_JOBID", ("LSB_GPU_ALLOC",)),
     ("sge", "JOB_SCRIPT", ("SGE_HGR_gpu",)),
@@ -112,6 +116,8 @@ def _variables(place: Place) -> dict[str, Value | None]:
 def _cuda_folder(place: Place, path: str) -> str:
     for folder in filter(None, path.split(":")):
         wheel = "/nvidia/" in folder
-        if not wheel and any(name.startswith(("libcudart.so", "libcudnn.so")) for name in place.names(folder)):
+        if not wheel and any(
+            name.startswith(("libcudart.so", "libcudnn.so")) for name in place.names(folder)
+        ):
             return folder
     return "none"

@@ -58,7 +58,9 @@ def read_packages(paths: Sequence[str] | None = None) -> dict[str, Value | None]
     facts: dict[str, Value | None] = {
         "tensorflow_packages": flows,
         "tensorflow": packages.get(flows[0]) if flows else None,
-        "nvidia_wheels": tuple(f"{n} {v}" for n, v in sorted(packages.items()) if n.startswith("nvidia-") and n != "nvidia-ml-py"),
+        "nvidia_wheels": tuple(
+            f"{n} {v}" for n, v in sorted(packages.items()) if n.startswith("nvidia-") and n != "nvidia-ml-py"
+        ),
         "cudnn_wheel": next((v for n, v in packages.items() if n.startswith("nvidia-cudnn-cu")), None),
         "local_shadow": _shadow(),
     }
@@ -90,12 +92,22 @@ def tensorflow_folder(paths: Sequence[str]) -> Path | None:
 def _build(folder: Path) -> dict[str, Value | None]:
     try:
         source = (folder / "python/platform/build_info.py").read_text()
-        text = re.search(r"build_info = [^{]*(\{.*\})", source, re.DOTALL)
-        info = ast.literal_eval(text[1]) if text else {}
+        text = re.search(
+            r"^build_info = collections\.OrderedDict\((\[.*\])\)", source, re.MULTILINE | re.DOTALL
+        )
+        info = dict(ast.literal_eval(text[1])) if text else {}
     except (OSError, ValueError, SyntaxError):
         info = {}
     cuda = info.get("cuda_version")
-    build = "cuda" if info.get("is_cuda_build") else "rocm" if info.get("is_rocm_build") else "cpu" if info else None
+    build = (
+        "cuda"
+        if info.get("is_cuda_build")
+        else "rocm"
+        if info.get("is_rocm_build")
+        else "cpu"
+        if info
+        else None
+    )
     facts: dict[str, Value | None] = {
         "tensorflow_build": build,
         "tensorflow_cuda": str(cuda) if cuda else None,

@@ -9,20 +9,41 @@ from pathlib import Path
 
 from steptime.environment.facts import Facts, Value
 
-_SECRET = re.compile(r"(?i)\b([\w-]*(?:key|token|secret|passw(?:or)?d|credential|auth|cookie|session)[\w-]*)(\s*[=:]\s*|['\"]\s*:\s*)(\"[^\"]*\"|'[^']*'|[^\s,;]+)")
+_SECRET = re.compile(
+    r"(?i)\b([\w-]*(?:key|token|secret|passw(?:or)?d|credential|auth|cookie|session)"
+    r"[\w-]*)(\s*[=:]\s*|['\"]\s*:\s*)(\"[^\"]*\"|'[^']*'|[^\s,;]+)"
+)
 _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b"), "<email>"),
     (re.compile(r"\b(?:\d{1,3}\.){3}\d{1,3}(?=[:/\s]|$)(?!\.)"), "<address>"),
-    (re.compile(r"(?i)\b(?:[0-9a-f]{1,4}:){3,7}[0-9a-f]{0,4}\b|\b(?:[0-9a-f]{1,4}:){1,6}:(?:[0-9a-f]{1,4}:?){0,6}"), "<address>"),
+    (re.compile(
+            r"(?i)\b(?:[0-9a-f]{1,4}:){3,7}[0-9a-f]{0,4}\b|\b(?:[0-9a-f]{1,4}:)"
+            r"{1,6}:(?:[0-9a-f]{1,4}:?){0,6}"
+        ), "<address>"),
     (re.compile(r"(?i)\b(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}\b"), "<address>"),
     (re.compile(r"(?i)\b(?:GPU|MIG)-[0-9a-f]{8}(?:-[0-9a-f]{4,12})*"), "<uuid>"),
     (re.compile(r"\b(?:ghp|gho|hf|sk|pk|xox[bp]|AKIA)[_-]?[A-Za-z0-9_-]{12,}"), "<secret>"),
     (re.compile(r"(?i)(https?://)[^/\s:@]+:[^/\s@]+@"), r"\1<secret>@"),
-    (re.compile(r"(?i)(?<![\w])(?:/home|/users|/export/home|/data/users|/scratch/users|/lustre/home)/[^/\s:'\",;]+"), "<home>"),
+    (re.compile(
+            r"(?i)(?<![\w])(?:/home|/users|/export/home|/data/users|/scratch/users|"
+            r"/lustre/home)/[^/\s:'\",;]+"
+        ), "<home>"),
     (re.compile(r"(?i)\b[a-z]:\\users\\[^\\\s:'\",;]+"), "<home>"),
     (re.compile(r"(?i)(diagnostic information for host:|hostname:)\s*\S+"), r"\1 <host>"),
 )  # fmt: skip
-_COMMON = {"root", "user", "admin", "ubuntu", "localhost", "test", "python", "linux", "docker", "cuda", "tensorflow"}
+_COMMON = {
+    "root",
+    "user",
+    "admin",
+    "ubuntu",
+    "localhost",
+    "test",
+    "python",
+    "linux",
+    "docker",
+    "cuda",
+    "tensorflow",
+}
 
 
 def without_personal_data(facts: Facts, *, environ: Mapping[str, str] | None = None) -> Facts:
@@ -57,7 +78,11 @@ def _is_version(raw: Value) -> bool:
 
 def _personal(environ: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     found: dict[str, str] = {}
-    for name, word in ((_user(), "<user>"), (socket.gethostname(), "<host>"), (socket.gethostname().split(".")[0], "<host>")):
+    for name, word in (
+        (_user(), "<user>"),
+        (socket.gethostname(), "<host>"),
+        (socket.gethostname().split(".")[0], "<host>"),
+    ):
         found.setdefault(name, word)
     for variable, word in (("USER", "<user>"), ("LOGNAME", "<user>"), ("USERNAME", "<user>"), ("SUDO_USER", "<user>"),
                            ("HOSTNAME", "<host>"), ("COMPUTERNAME", "<host>")):  # fmt: skip

@@ -27,7 +27,9 @@ def run_proof(device: str, *, size: int = SIZE, reference: str = "/CPU:0") -> di
     import tensorflow as tf
 
     tf.config.set_soft_device_placement(False)
-    tf.config.experimental.enable_tensor_float_32_execution(False)  # the data sheet's fp32 figure is without TF32
+    tf.config.experimental.enable_tensor_float_32_execution(
+        False
+    )  # the data sheet's fp32 figure is without TF32
     facts: dict[str, object] = {"proof": "ok", "proof_matmul_tflops": None}
     parts: tuple[tuple[str, Callable[[Any], Any]], ...] = (
         ("matrix product", _product), ("convolution with gradient", _convolution), ("compiled step", _compiled),
@@ -40,7 +42,7 @@ def run_proof(device: str, *, size: int = SIZE, reference: str = "/CPU:0") -> di
     return facts
 
 
-def _compare(tf: Any, part: Callable[[Any], Any], device: str, reference: str) -> str | None:  # noqa: ANN401 - TensorFlow has no types
+def _compare(tf: Any, part: Callable[[Any], Any], device: str, reference: str) -> str | None:
     """Return how the two devices differ, or ``None`` when they agree within float32's rounding."""
     import numpy as np
 
@@ -48,7 +50,7 @@ def _compare(tf: Any, part: Callable[[Any], Any], device: str, reference: str) -
         with tf.device(device):
             result = part(tf)
             there = result.numpy()
-    except Exception as error:  # noqa: BLE001 - whatever TensorFlow raises here is the finding
+    except Exception as error:
         return str(error).splitlines()[0][:200] if str(error) else type(error).__name__
     if device.lstrip("/").split(":")[0].upper() not in result.device.upper():
         return f"ran on {result.device}"
@@ -58,7 +60,7 @@ def _compare(tf: Any, part: Callable[[Any], Any], device: str, reference: str) -
     return f"differs from the CPU by {wrong:.2g} of the largest value" if not wrong < 1e-3 else None
 
 
-def _values(tf: Any, *shape: int) -> Any:  # noqa: ANN401
+def _values(tf: Any, *shape: int) -> Any:
     """Deterministic values between -1 and 1, made on the CPU so that both devices get the same."""
     count = 1
     for extent in shape:
@@ -67,11 +69,11 @@ def _values(tf: Any, *shape: int) -> Any:  # noqa: ANN401
         return tf.reshape(tf.sin(tf.range(count, dtype=tf.float32)), shape)
 
 
-def _product(tf: Any) -> Any:  # noqa: ANN401
+def _product(tf: Any) -> Any:
     return tf.linalg.matmul(tf.identity(_values(tf, 256, 256)), tf.identity(_values(tf, 256, 256)))
 
 
-def _convolution(tf: Any) -> Any:  # noqa: ANN401
+def _convolution(tf: Any) -> Any:
     images, kernel = tf.identity(_values(tf, 4, 16, 16, 3)), tf.identity(_values(tf, 3, 3, 3, 8))
     with tf.GradientTape() as tape:
         tape.watch(kernel)
@@ -79,12 +81,12 @@ def _convolution(tf: Any) -> Any:  # noqa: ANN401
     return tape.gradient(loss, kernel)
 
 
-def _compiled(tf: Any) -> Any:  # noqa: ANN401
+def _compiled(tf: Any) -> Any:
     step = tf.function(lambda w, x: w - 0.1 * tf.exp(-tf.nn.relu(x)) * w, jit_compile=True)
     return step(tf.identity(_values(tf, 64, 64)), tf.identity(_values(tf, 64, 64)))
 
 
-def _rate_tflops(tf: Any, device: str, size: int) -> float:  # noqa: ANN401
+def _rate_tflops(tf: Any, device: str, size: int) -> float:
     """Best of three rates: 2 n^3 floating-point operations for each product; the copy of one number waits for all."""
     with tf.device(device):
         matrix = tf.random.stateless_uniform((size, size), seed=(1, 2)) / size

@@ -29,14 +29,22 @@ def read_first() -> Facts:
     answer = ask("steptime.environment.ask_driver", list(wanted.values()), limit_s=_DRIVER_LIMIT_S)
     driver = _driver(answer.body, files)
     libraries = _libraries(wanted, answer.body.get("libs_missing"))
-    unknown = {} if answer.state == "ok" else dict.fromkeys(("cuinit", "nvml"), f"asking the driver ended with: {answer.state}")
+    unknown = (
+        {}
+        if answer.state == "ok"
+        else dict.fromkeys(("cuinit", "nvml"), f"asking the driver ended with: {answer.state}")
+    )
     if isinstance(reason := answer.body.get("nvml_reason"), str):
         unknown["nvml"] = reason
-    facts = merge(known(files, ORIGIN), known(packages, ORIGIN), known(driver, ORIGIN), known(libraries, ORIGIN))
+    facts = merge(
+        known(files, ORIGIN), known(packages, ORIGIN), known(driver, ORIGIN), known(libraries, ORIGIN)
+    )
     return merge(Facts(unknown=_why_unknown(facts) | unknown), facts)
 
 
-def read_tensorflow(first: Facts, *, device: str | None = None, limit_s: float = _TENSORFLOW_LIMIT_S) -> Facts:
+def read_tensorflow(
+    first: Facts, *, device: str | None = None, limit_s: float = _TENSORFLOW_LIMIT_S
+) -> Facts:
     """Add what TensorFlow itself says, which is asked in a child process.
 
     Args:
@@ -97,19 +105,33 @@ def _libraries(wanted: Mapping[str, str], missing: object) -> dict[str, Value | 
 def _why_unknown(facts: Facts) -> dict[str, str]:
     """Reasons for facts that nobody could read here; a fact that turns out known wins over its reason."""
     person = "only a person or a log can tell"
-    reasons = dict.fromkeys(("worked_before", "after_suspend", "works_as_root", "notebook", "gpu_util_low", "nvswitch"), person)
+    reasons = dict.fromkeys(
+        ("worked_before", "after_suspend", "works_as_root", "notebook", "gpu_util_low", "nvswitch"), person
+    )
     for name in ("tensorflow_wanted", "image", "cudnn_loaded", "cudnn_built", "driver_capabilities", "keras_backend", "cpu_quota",
                  "job_gpus", "cuda_toolkit", "cudnn_wheel", "visible_devices"):  # fmt: skip
         reasons[name] = f"{DOES_NOT_APPLY}: not set or not there"
     for name in ("metal", "directml", "torch", "tf_keras"):
         reasons[name] = f"{DOES_NOT_APPLY}: the package is not installed"
     if facts.get("tensorflow_build") != "cuda":
-        reasons |= dict.fromkeys(("cudart", "libs_missing", "ptxas", "libdevice", "tensorflow_cuda"), f"{DOES_NOT_APPLY}: this is no CUDA build")
+        reasons |= dict.fromkeys(
+            ("cudart", "libs_missing", "ptxas", "libdevice", "tensorflow_cuda"),
+            f"{DOES_NOT_APPLY}: this is no CUDA build",
+        )
     if facts.get("tensorflow_state") == "absent":
-        for name in ("tensorflow", "tensorflow_build", "tensorflow_gpus", "bytecode_cached", "numpy", "protobuf"):
+        for name in (
+            "tensorflow",
+            "tensorflow_build",
+            "tensorflow_gpus",
+            "bytecode_cached",
+            "numpy",
+            "protobuf",
+        ):
             reasons[name] = "TensorFlow is not installed"
     if facts.get("gpu_vendor") == "none":
-        reasons |= dict.fromkeys(_OF_GPU, "this machine shows no NVIDIA GPU and no driver library (libcuda.so.1)")
+        reasons |= dict.fromkeys(
+            _OF_GPU, "this machine shows no NVIDIA GPU and no driver library (libcuda.so.1)"
+        )
     if facts.get("secure_boot") is None:
         reasons["secure_boot"] = "the firmware's variables can't be read"
     return reasons

@@ -21,7 +21,10 @@ _PLATFORM_WORDS: tuple[tuple[str, dict[str, Value]], ...] = (
     (r"jetson|tegra|jetpack", {"jetson": True, "os": "linux", "arch": "aarch64"}),
     (r"slurm|hpc|cluster", {"scheduler": "slurm", "os": "linux"}),
     (
-        r"linux|ubuntu|debian|centos|rhel|red ?hat|fedora|mint|manjaro|\barch\b|suse|pop!?_?os|\bnixos\b|rocky|alma",
+        (
+            r"linux|ubuntu|debian|centos|rhel|red ?hat|fedora|mint|manjaro|\barch\b|suse|"
+            r"pop!?_?os|\bnixos\b|rocky|alma"
+        ),
         {"os": "linux"},
     ),
     (r"\bmac|os ?x|darwin|apple|\bm[1-5]\b", {"os": "macos"}),

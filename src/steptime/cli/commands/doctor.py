@@ -14,13 +14,21 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("--log", metavar="FILE", help="diagnose a log instead of this machine; - is standard input")
+    parser.add_argument(
+        "--log", metavar="FILE", help="diagnose a log instead of this machine; - is standard input"
+    )
     parser.add_argument(
         "--fact", metavar="KEY=VALUE", action="append", default=[],
         help="what you know, in your own words: platform, tensorflow, python, gpu, driver, cuda, ...; can be repeated",
     )  # fmt: skip
-    parser.add_argument("--facts", metavar="FILE", help="diagnose facts that --save wrote, also on another machine")
-    parser.add_argument("--save", metavar="FILE", help="save the facts, without personal data, for a colleague or a bug report")
+    parser.add_argument(
+        "--facts", metavar="FILE", help="diagnose facts that --save wrote, also on another machine"
+    )
+    parser.add_argument(
+        "--save",
+        metavar="FILE",
+        help="save the facts, without personal data, for a colleague or a bug report",
+    )
     parser.add_argument("--json", action="store_true", help="print the diagnosis as JSON")
 
 
@@ -41,7 +49,11 @@ def run(args: argparse.Namespace) -> int:
         _write(args.save, to_json(saved))
         output.say(f"saved to {args.save}, without personal data; read it before you pass it on")
     diagnosis = diagnose(facts, lines)
-    output.out(doctor_json(diagnosis) if args.json else doctor_text(diagnosis, facts, live=args.log is None and not args.fact))
+    output.out(
+        doctor_json(diagnosis)
+        if args.json
+        else doctor_text(diagnosis, facts, live=args.log is None and not args.fact)
+    )
     return int(any(not (live and finding.slow) for finding in diagnosis.findings))
 
 
@@ -72,11 +84,17 @@ def _read(path: str) -> bytes:
     try:
         return Path(path).read_bytes()
     except OSError as error:
-        raise UsageError(f"expected a file that can be read, received {path}: {error.strerror}", hint="give the path of the file") from None
+        raise UsageError(
+            f"expected a file that can be read, received {path}: {error.strerror}",
+            hint="give the path of the file",
+        ) from None
 
 
 def _write(path: str, text: str) -> None:
     try:
         Path(path).write_text(text, encoding="utf-8")
     except OSError as error:
-        raise UsageError(f"expected a path that can be written, received {path}: {error.strerror}", hint="choose another folder") from None
+        raise UsageError(
+            f"expected a path that can be written, received {path}: {error.strerror}",
+            hint="choose another folder",
+        ) from None

@@ -12,8 +12,14 @@ SMI_LIST = "nvidia-smi -L"
 DOCTOR = "steptime doctor"
 DOCKER_TEST = "docker run --rm --gpus all ubuntu nvidia-smi"
 DOCKER_RUN = "docker run --rm --gpus all tensorflow/tensorflow:latest-gpu " + LIST_GPUS
-TRAIN_STEP = 'python -c "import tensorflow as tf; x = tf.random.normal((512, 512)); print(tf.linalg.matmul(x, x).device)"'
-XLA_STEP = 'python -c "import tensorflow as tf; print(tf.function(lambda x: tf.exp(x) + 1, jit_compile=True)(tf.ones(8)).device)"'
+TRAIN_STEP = (
+    'python -c "import tensorflow as tf; x = tf.random.normal((512, 512)); '
+    'print(tf.linalg.matmul(x, x).device)"'
+)
+XLA_STEP = (
+    'python -c "import tensorflow as tf; print(tf.function(lambda x: tf.exp(x) + 1, '
+    'jit_compile=True)(tf.ones(8)).device)"'
+)
 WSL_STEPS = (
     "wsl --install -d Ubuntu   # in PowerShell as administrator; then restart Windows",
     "# NVIDIA driver: on the Windows side only (528.33 or newer; 570 or newer for RTX 50); none inside Ubuntu",

@@ -7,19 +7,32 @@ from steptime.environment.versions import compare
 
 RULE = Rule(
     kind="directml-abandoned",
-
     title="TensorFlow's DirectML plugin is abandoned and fits TensorFlow 2.10 only.",
-    cause="Its development stopped in 2023: it works with tensorflow-cpu 2.10 and Python 3.10 or older, and nothing newer.",
+    cause=(
+        "Its development stopped in 2023: it works with tensorflow-cpu 2.10 and Python 3.10 or older,"
+        " and nothing newer."
+    ),
     remedies=(
         Remedy(("# NVIDIA GPU: use WSL2 with CUDA instead", *WSL_STEPS), is_("gpu_vendor", "nvidia")),
-        Remedy((
-            "# NVIDIA GPU: use WSL2 with CUDA. Any other GPU: an environment of its own with Python 3.10",
-            "python -m pip install tensorflow-cpu==2.10 tensorflow-directml-plugin \"numpy<2\"",
-        )),
+        Remedy(
+            (
+                "# NVIDIA GPU: use WSL2 with CUDA. Any other GPU: an environment of its own with Python 3.10",
+                'python -m pip install tensorflow-cpu==2.10 tensorflow-directml-plugin "numpy<2"',
+            )
+        ),
     ),
     verify=LIST_GPUS,
     clues=(
-        Clue(3.5, Says(r"tfdml_plugin", r"tensorflow[-_]directml", r"libdirectml\.", r"could not load directml", r"directml device enumeration: found 0")),
+        Clue(
+            3.5,
+            Says(
+                r"tfdml_plugin",
+                r"tensorflow[-_]directml",
+                r"libdirectml\.",
+                r"could not load directml",
+                r"directml device enumeration: found 0",
+            ),
+        ),
         Clue(2.2, Says(r"directml")),
         Clue(2.5, All(is_("directml", "any"), at_least("tensorflow", "2.11"))),
         Clue(2.5, Check("directml", "tensorflow", test=lambda _, tf: compare(str(tf), "2.11") >= 0)),
@@ -27,6 +40,11 @@ RULE = Rule(
     commonness=1,
     consequences=("windows-native-no-gpu", "python-unsupported", "windows-dll-load-failed"),
     decide="python -m pip list (is tensorflow-directml-plugin there?)",
-    fires=(Case(log="ERROR: No matching distribution found for tensorflow-directml-plugin", stated=("platform=windows", "python=3.11")),),
+    fires=(
+        Case(
+            log="ERROR: No matching distribution found for tensorflow-directml-plugin",
+            stated=("platform=windows", "python=3.11"),
+        ),
+    ),
     silent=(Case(stated=("platform=windows", "tensorflow=2.17")),),
 )

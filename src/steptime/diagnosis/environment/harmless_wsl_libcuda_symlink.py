@@ -6,7 +6,6 @@ from steptime.diagnosis.rule import Case, Clue, Remedy, Rule
 
 RULE = Rule(
     kind="harmless-wsl-libcuda-symlink",
-
     title="libcuda.so.1 is not a symbolic link (WSL2): harmless.",
     cause="Windows delivers three copies of the file instead of links, and ldconfig only remarks on it.",
     remedies=(Remedy(("# nothing to do",)),),
@@ -14,6 +13,11 @@ RULE = Rule(
     clues=(Clue(3, Says(r"libcuda\.so\.1 is not a symbolic link")),),
     commonness=2,
     harmless=True,
-    fires=(Case(log="/sbin/ldconfig.real: /usr/lib/wsl/lib/libcuda.so.1 is not a symbolic link", stated=("platform=wsl2",)),),
+    fires=(
+        Case(
+            log="/sbin/ldconfig.real: /usr/lib/wsl/lib/libcuda.so.1 is not a symbolic link",
+            stated=("platform=wsl2",),
+        ),
+    ),
     silent=(Case(log="Could not load dynamic library 'libcuda.so.1'", stated=("platform=wsl2",)),),
 )

@@ -14,13 +14,19 @@ SKIPPED_GPUS = Says(
     r"skipping registering gpu devices",
 )
 NO_GPU_LISTED = Says(
-    r"list_physical_devices\( ?['\"]?gpu['\"]? ?\)\)? ?(is|==|returns|prints|gives|:|->|#)? ?(an empty list|empty|\[\])",
+    (
+        r"list_physical_devices\( ?['\"]?gpu['\"]? ?\)\)? ?(is|==|returns|prints|gives|:|->|#)? ?(an "
+        r"empty list|empty|\[\])"
+    ),
     r"num gpus available: ?0(?!\d)",
     r"gpu is not available",
     r"no gpu/tpu found",
     r"gpu device not found",
     r"gpus? ?: ?\[\]",
-    r"(does not|doesn't|not|cannot|can't|won't) (detect|find|see|recogni[sz]e|use|using|list)\w{0,4}( the| my| any| a)? ?gpu",
+    (
+        r"(does not|doesn't|not|cannot|can't|won't) (detect|find|see|recogni[sz]e|use|using|list)"
+        r"\w{0,4}( the| my| any| a)? ?gpu"
+    ),
     r"lists? (only the cpu|no gpu)",
     r"sees? (only the cpu|no gpu)",
 )

@@ -7,9 +7,11 @@ from steptime.diagnosis.rule import Case, Clue, Remedy, Rule
 
 RULE = Rule(
     kind="tensorflow-import-failed",
-
     title="TensorFlow is installed, but importing it fails.",
-    cause="The import ended with the error shown; the packages in this environment do not fit each other, or an installation is damaged.",
+    cause=(
+        "The import ended with the error shown; the packages in this environment do not fit each "
+        "other, or an installation is damaged."
+    ),
     remedies=(
         Remedy((NEW_VENV_WINDOWS, "python -m pip install tensorflow"), WINDOWS),
         Remedy((NEW_VENV + "   # a fresh environment is the quickest way", INSTALL)),

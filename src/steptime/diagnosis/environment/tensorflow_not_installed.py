@@ -7,11 +7,12 @@ from steptime.diagnosis.rule import Case, Clue, Remedy, Rule
 
 RULE = Rule(
     kind="tensorflow-not-installed",
-
     title="TensorFlow is not installed in this Python.",
     cause="The Python that runs this command has no TensorFlow package; another environment may have one.",
     remedies=(
-        Remedy(("python -m pip install tensorflow   # native Windows: CPU only; for a GPU use WSL2",), WINDOWS),
+        Remedy(
+            ("python -m pip install tensorflow   # native Windows: CPU only; for a GPU use WSL2",), WINDOWS
+        ),
         Remedy((INSTALL_CPU,), MACOS),
         Remedy((INSTALL + "   # NVIDIA GPU; without one: python -m pip install tensorflow-cpu",)),
     ),
