@@ -74,7 +74,7 @@ def _take_noise_away(
         if not weighed.fired:
             doubtful += [weighed] if weighed.score > 0 and weighed.missing and rule.decide else []
             continue
-        spans = [span for pattern in _signs(rule) for span in text.find_all(pattern)]
+        spans = [span for pattern in _signs(rule) for span in text.covered(pattern)]
         if not spans:  # the facts alone fit: no line of the log needs an explanation
             continue
         rows |= {row for first, last in spans for row in range(first, last + 1)}

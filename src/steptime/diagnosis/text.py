@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 
 from steptime.environment.anchors import may_match
@@ -52,11 +52,16 @@ class Text:
             self._found[pattern] = self._rows(match) if match else None
         return self._found[pattern]
 
-    def find_all(self, pattern: str) -> Iterable[tuple[int, int]]:
-        """Yield the line spans of all matches."""
+    def covered(self, pattern: str) -> Iterator[tuple[int, int]]:
+        """Yield, for all matches, the span of the lines that the match covers: the first, and others by half or more."""
         sign = compile_sign(pattern)
-        if may_match(sign.pattern, self._squashed):
-            yield from (self._rows(match) for match in sign.finditer(self._squashed))
+        if not may_match(sign.pattern, self._squashed):
+            return
+        for match in sign.finditer(self._squashed):
+            first, last = self._rows(match)
+            while last > first and 2 * (match.end() - self._starts[last]) < self._end(last) - self._starts[last]:
+                last -= 1
+            yield first, last
 
     def quote(self, span: tuple[int, int]) -> str:
         """Return the lines of a span as one line of at most 300 characters."""
@@ -66,6 +71,9 @@ class Text:
     def without(self, rows: set[int]) -> "Text":
         """Return the text without some lines; it is this same text when there are none to take away."""
         return Text([line for row, line in enumerate(self.lines) if row not in rows]) if rows else self
+
+    def _end(self, row: int) -> int:
+        return self._starts[row + 1] if row + 1 < len(self._starts) else len(self._squashed)
 
     def _rows(self, match: re.Match[str]) -> tuple[int, int]:
         last = max(match.start(), match.end() - 1)

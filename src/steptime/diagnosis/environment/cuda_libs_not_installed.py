@@ -56,6 +56,7 @@ RULE = Rule(
             ),
         ),
         Clue(1.2, All(is_("os", "linux"), NO_GPU_LISTED, at_least("tensorflow", "2.14"))),
+        Clue(-0.6, Check("cuinit", test=lambda code: str(code) not in {"ok", "unknown_303", "minus_1"})),
         Clue(-1, Check("nvidia_wheels", test=lambda wheels: any("runtime" in w for w in wheels))),
     ),
     commonness=3,

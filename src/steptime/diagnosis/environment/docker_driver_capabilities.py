@@ -1,6 +1,6 @@
 """The container lacks the driver's compute capability."""
 
-from steptime.diagnosis.condition import All, Any, Check, Says, is_
+from steptime.diagnosis.condition import All, Any, Check, Says, Unknown, is_
 from steptime.diagnosis.environment.places import CONTAINER
 from steptime.diagnosis.environment.signs import CUINIT_303, LIBCUDA_LINE
 from steptime.diagnosis.rule import Case, Clue, Remedy, Rule
@@ -28,11 +28,14 @@ RULE = Rule(
         Clue(3, Check("driver_capabilities", test=lambda v: "compute" not in str(v) and "all" not in str(v))),
         Clue(
             2.6,
-            Says(
-                r"driver_capabilities",
-                r"capabilities=compute",
-                r"compute capability to the flag",
-                r"\"capabilities\":? ?\[?.{0,20}(utility|compute)",
+            All(
+                Unknown("driver_capabilities"),
+                Says(
+                    r"driver_capabilities",
+                    r"capabilities=compute",
+                    r"compute capability to the flag",
+                    r"\"capabilities\":? ?\[?.{0,20}(utility|compute)",
+                ),
             ),
         ),
         Clue(

@@ -1,6 +1,6 @@
 """The NVIDIA driver is older than the CUDA runtime needs."""
 
-from steptime.diagnosis.condition import All, Any, Check, Not, Says, is_
+from steptime.diagnosis.condition import All, Any, Check, Says, Unknown, is_
 from steptime.diagnosis.environment.commands import SMI
 from steptime.diagnosis.environment.places import CONTAINER, WINDOWS, WSL
 from steptime.diagnosis.environment.signs import CUDART_LINE, NO_GPU_LISTED, SKIPPED_GPUS
@@ -75,7 +75,7 @@ RULE = Rule(
                 is_("os", "linux"),
                 Check("driver", "tensorflow", test=_old_linux),
                 is_("gpu_vendor", "nvidia"),
-                Not(is_("wsl", True)),
+                Any(is_("wsl", False), Unknown("wsl")),
             ),
         ),
         Clue(2.3, All(is_("wsl", True), Check("driver", "tensorflow", test=_old_windows))),

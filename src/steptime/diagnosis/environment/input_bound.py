@@ -26,10 +26,7 @@ RULE = Rule(
         Clue(
             2.2,
             Says(
-                (
-                    r"gpu.?util\w{0,8}( is|:| stays| around| at| of| only|=)? ?(about |~|only |near |<)?([0-9]|"
-                    r"1[0-9]|2[0-9]|3[0-9]) ?%(?!\d)"
-                ),
+                r"gpu.?util(i[sz]ation)?[^\d]{0,24}([0-9]|1[0-9]|2[0-9]|3[0-9]) ?%(?!\d)",
                 r"utili[sz]ation.{0,40}(saw|drops?|low|0 ?%|fluctuat)",
                 r"gpu (is )?(idle|starv|waits|waiting)",
                 r"utili[sz]ation.{0,60}(0 ?%|[0-9] ?%|1[0-9] ?%|2[0-9] ?%)",

@@ -1,6 +1,6 @@
 """Another process holds the GPU's memory."""
 
-from steptime.diagnosis.condition import All, Check, Says, less
+from steptime.diagnosis.condition import All, Check, Says, is_, less
 from steptime.diagnosis.environment.places import WINDOWS
 from steptime.diagnosis.rule import Case, Clue, Remedy, Rule
 
@@ -65,6 +65,7 @@ RULE = Rule(
         Clue(
             2.3, All(Check("gpu_others", test=lambda names: bool(names)), less("gpu_memory_free_share", 0.3))
         ),
+        Clue(2.8, is_("cuinit", "cuda_error_out_of_memory")),
         Clue(-1.2, Says(r"oom when allocating tensor")),
     ),
     commonness=3,

@@ -105,7 +105,7 @@ RULE = Rule(
         ),
     ),
     decide='python -c "import sys, platform; print(sys.version, platform.machine(), platform.libc_ver())"',
-    consequences=("windows-native-no-gpu", "tensorflow-not-installed", "glibc-too-old"),
+    consequences=("windows-native-no-gpu", "tensorflow-not-installed", "glibc-too-old", "colab-other-tf"),
     clear=(
         "This Python has a TensorFlow wheel.",
         Check("python", "tensorflow", test=lambda python, tf: _outside(python, tf) is False or None),
