@@ -58,7 +58,11 @@ def test_kinds_with_the_same_line_and_no_fact_are_a_tie_with_what_decides():
 def test_a_fact_breaks_the_tie():
     rules = [
         rule("often", Clue(2, Says("no device")), commonness=3),
-        rule("in-container", Clue(2.8, All(Says("no device"), is_("container", "docker"))), consequences=("often",)),
+        rule(
+            "in-container",
+            Clue(2.8, All(Says("no device"), is_("container", "docker"))),
+            consequences=("often",),
+        ),
     ]
     assert kinds(evaluate(rules, known({"container": "docker"}, "stated"), ["no device"])) == ["in-container"]
 
@@ -84,7 +88,11 @@ def test_harmless_lines_are_named_and_taken_away_before_other_rules_look():
 
 
 def test_the_remedy_fits_the_platform():
-    two = rule("a", Clue(3, Says("alpha")), remedies=(Remedy(("windows way",), is_("os", "windows")), Remedy(("linux way",))))
+    two = rule(
+        "a",
+        Clue(3, Says("alpha")),
+        remedies=(Remedy(("windows way",), is_("os", "windows")), Remedy(("linux way",))),
+    )
     assert evaluate([two], known({"os": "windows"}, "stated"), ["alpha"]).findings[0].fix == ("windows way",)
     assert evaluate([two], Facts(), ["alpha"]).findings[0].fix == ("linux way",)
 
@@ -103,7 +111,9 @@ def test_a_test_that_can_not_say_leaves_the_kind_open():
 
 def test_facts_come_before_lines():
     line = "Could not find cuda drivers on your machine, GPU will not be used."
-    assert kinds(diagnose(read_told([line], ["platform=linux", "gpu=RTX 3060", "tensorflow=2.18"]), [line])) == ["cuda-libs-not-installed"]
+    assert kinds(
+        diagnose(read_told([line], ["platform=linux", "gpu=RTX 3060", "tensorflow=2.18"]), [line])
+    ) == ["cuda-libs-not-installed"]
     nothing = diagnose(read_told([line], ["platform=linux", "gpu=none"]), [line])
     assert not nothing.findings
     assert nothing.harmless[0]["kind"] == "harmless-no-gpu-on-machine"
@@ -124,5 +134,7 @@ def test_why_no_gpu_says_so_when_there_is_no_gpu_at_all():
 
 
 def test_why_no_gpu_is_silent_when_nothing_speaks_against_the_gpu():
-    facts = merge(known({"gpu_vendor": "nvidia", "tensorflow_gpus": 1, "proof": "ok", "os": "linux"}, "read here"))
+    facts = merge(
+        known({"gpu_vendor": "nvidia", "tensorflow_gpus": 1, "proof": "ok", "os": "linux"}, "read here")
+    )
     assert why_no_gpu(facts) is None

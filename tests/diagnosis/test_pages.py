@@ -30,7 +30,14 @@ def test_text_gives_the_cause_the_commands_and_the_check():
 
 def test_text_sets_the_measured_rate_beside_the_data_sheet():
     facts = known(
-        {"gpu_vendor": "nvidia", "gpu": ("Tesla V100-SXM2-16GB",), "proof": "ok", "proof_matmul_tflops": 14.2, "proof_peak_tflops": 15.7}, "read here"
+        {
+            "gpu_vendor": "nvidia",
+            "gpu": ("Tesla V100-SXM2-16GB",),
+            "proof": "ok",
+            "proof_matmul_tflops": 14.2,
+            "proof_peak_tflops": 15.7,
+        },
+        "read here",
     )
     assert "14.2 of 15.7 (data sheet) TFLOP/s" in doctor_text(diagnose(facts), facts, live=True)
 

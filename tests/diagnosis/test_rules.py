@@ -87,7 +87,11 @@ def test_a_rule_can_fire(rule):
     assert sum(clue.weight for clue in rule.clues if clue.weight > 0) >= FIRES
 
 
-@pytest.mark.parametrize(("rule", "case"), [(rule, case) for rule in RULES for case in rule.fires], ids=lambda value: getattr(value, "kind", ""))
+@pytest.mark.parametrize(
+    ("rule", "case"),
+    [(rule, case) for rule in RULES for case in rule.fires],
+    ids=lambda value: getattr(value, "kind", ""),
+)
 def test_a_rule_comes_first_in_its_own_cases(rule, case):
     diagnosis = diagnosis_of(case)
     if rule.harmless:
@@ -97,7 +101,11 @@ def test_a_rule_comes_first_in_its_own_cases(rule, case):
         assert [finding.kind for finding in diagnosis.findings][:1] == [rule.kind]
 
 
-@pytest.mark.parametrize(("rule", "case"), [(rule, case) for rule in RULES for case in rule.silent], ids=lambda value: getattr(value, "kind", ""))
+@pytest.mark.parametrize(
+    ("rule", "case"),
+    [(rule, case) for rule in RULES for case in rule.silent],
+    ids=lambda value: getattr(value, "kind", ""),
+)
 def test_a_rule_is_silent_in_cases_close_to_it(rule, case):
     diagnosis = diagnosis_of(case)
     assert rule.kind not in {finding.kind for finding in diagnosis.findings}
@@ -107,4 +115,6 @@ def test_a_rule_is_silent_in_cases_close_to_it(rule, case):
 def test_no_remedy_names_a_package_index():
     words = re.compile(r"pypi|anaconda\.org|pythonhosted", re.IGNORECASE)
     for rule in RULES:
-        assert not words.search(rule.cause + "".join(step for remedy in rule.remedies for step in remedy.steps))
+        assert not words.search(
+            rule.cause + "".join(step for remedy in rule.remedies for step in remedy.steps)
+        )

@@ -31,9 +31,10 @@ def hits(case: dict, diagnosis: Diagnosis) -> tuple[bool, bool]:
     return kinds[:1] == [case["kind"]], case["kind"] in kinds[:2]
 
 
-def score(name: str, change=lambda log: log, every: int = 1) -> tuple[float, float]:
-    results = [hits(case, diagnosis_of(case, change)) for case in cases(name)[::every]]
-    return tuple(sum(column) / len(results) for column in zip(*results, strict=True))
+def score(name: str) -> tuple[float, float]:
+    results = [hits(case, diagnosis_of(case)) for case in cases(name)]
+    first, two = zip(*results, strict=True)
+    return sum(first) / len(first), sum(two) / len(two)
 
 
 @pytest.mark.parametrize("name", ["cases", "unseen"])
@@ -53,15 +54,21 @@ def test_no_harmless_report_is_called_a_fault(name):
 SHAPES = {
     "Windows line ends": lambda log: log.replace("\n", "\r\n"),
     "colours": lambda log: "\n".join(f"\x1b[31m{line}\x1b[0m" for line in log.split("\n")),
-    "container names": lambda log: "\n".join(f"trainer-1  | {line}" if line else "" for line in log.split("\n")),
-    "wrapped at 80": lambda log: "\n".join(line[at : at + 80] for line in log.split("\n") for at in range(0, max(1, len(line)), 80)),
-    "indented in a traceback": lambda log: "Traceback (most recent call last):\n" + "\n".join(f"    {line}" for line in log.split("\n")),
+    "container names": lambda log: "\n".join(
+        f"trainer-1  | {line}" if line else "" for line in log.split("\n")
+    ),
+    "wrapped at 80": lambda log: "\n".join(
+        line[at : at + 80] for line in log.split("\n") for at in range(0, max(1, len(line)), 80)
+    ),
+    "indented in a traceback": lambda log: (
+        "Traceback (most recent call last):\n" + "\n".join(f"    {line}" for line in log.split("\n"))
+    ),
     "foreign lines around": lambda log: "Оболочка запущена\n训练开始\n" + log + "\nEpoch 1/5\n始めます\n",
 }
 
 
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
-def test_the_shape_of_a_log_changes_little(shape):
-    first, two = score("cases", shape, every=4)
-    assert first >= 0.88
-    assert two >= 0.95
+def test_the_shape_of_a_log_does_not_change_the_first_finding(shape):
+    for case in cases("cases")[::3]:
+        plain, shaped = diagnosis_of(case), diagnosis_of(case, shape)
+        assert [f.kind for f in shaped.findings][:1] == [f.kind for f in plain.findings][:1], case["log"]

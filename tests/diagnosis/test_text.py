@@ -32,9 +32,17 @@ def test_lines_can_be_taken_away():
 def test_wrapping_never_hides_a_message(width, around):
     message = "Loaded runtime CuDNN library: 9.1.0 but source was compiled with: 9.3.0"
     wrapped = [message[at : at + width] for at in range(0, len(message), width)]
-    assert Text([*around, *wrapped, *around]).find("loaded runtime cudnn library: 9.1.0 but source") is not None
+    assert (
+        Text([*around, *wrapped, *around]).find("loaded runtime cudnn library: 9.1.0 but source") is not None
+    )
 
 
 def test_a_match_covers_a_following_line_only_if_it_takes_half_of_it():
-    text = Text(["oneDNN custom operations are on. You may see", "slightly", "a real error that must not be taken away"])
+    text = Text(
+        [
+            "oneDNN custom operations are on. You may see",
+            "slightly",
+            "a real error that must not be taken away",
+        ]
+    )
     assert list(text.covered(r"onednn custom operations are on.{0,30}")) == [(0, 1)]

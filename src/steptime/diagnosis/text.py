@@ -59,7 +59,9 @@ class Text:
             return
         for match in sign.finditer(self._squashed):
             first, last = self._rows(match)
-            while last > first and 2 * (match.end() - self._starts[last]) < self._end(last) - self._starts[last]:
+            while (
+                last > first and 2 * (match.end() - self._starts[last]) < self._end(last) - self._starts[last]
+            ):
                 last -= 1
             yield first, last
 

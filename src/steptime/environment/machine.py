@@ -13,7 +13,7 @@ _SCHEDULERS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     (
         "slurm",
         "SLURM_JOB_ID",
-        ("SLURM_JOB_GPUS", "SLURM_STEP_GPUS", "SLURM_GPUS_ON_NODE", "GPU_DEVICE_ORDINAL"),
+        ("SLURM_JOB_GPUS", "SLURM_STEP_GPUS", "GPU_DEVICE_ORDINAL"),
     ),
     ("pbs", "PBS_JOBID", ("PBS_GPUFILE",)),
     ("lsf", "LSB_JOBID", ("LSB_GPU_ALLOC",)),
@@ -63,10 +63,12 @@ def _container(place: Place) -> str:
 
 
 def _scheduler(place: Place) -> dict[str, Value | None]:
+    environ = place.environ
     for name, variable, gpus in _SCHEDULERS:
-        if place.environ.get(variable):
-            granted = [place.environ.get(gpu, "") for gpu in gpus]
-            return {"scheduler": name, "job_gpus": any(value not in {"", "0", "(null)"} for value in granted)}
+        if environ.get(variable):
+            granted = any(environ.get(gpu, "") not in {"", "(null)"} for gpu in gpus)
+            counted = environ.get("SLURM_GPUS_ON_NODE", "0").strip("0") != ""
+            return {"scheduler": name, "job_gpus": granted or counted}
     return {"scheduler": "none", "job_gpus": None}
 
 

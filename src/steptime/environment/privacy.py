@@ -14,6 +14,7 @@ _SECRET = re.compile(
     r"[\w-]*)(\s*[=:]\s*|['\"]\s*:\s*)(\"[^\"]*\"|'[^']*'|[^\s,;]+)"
 )
 _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(r"(?i)(https?://)[^/\s:@]+:[^/\s@]+@"), r"\1<secret>@"),
     (re.compile(r"\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b"), "<email>"),
     (re.compile(r"\b(?:\d{1,3}\.){3}\d{1,3}(?=[:/\s]|$)(?!\.)"), "<address>"),
     (re.compile(
@@ -23,7 +24,6 @@ _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"(?i)\b(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}\b"), "<address>"),
     (re.compile(r"(?i)\b(?:GPU|MIG)-[0-9a-f]{8}(?:-[0-9a-f]{4,12})*"), "<uuid>"),
     (re.compile(r"\b(?:ghp|gho|hf|sk|pk|xox[bp]|AKIA)[_-]?[A-Za-z0-9_-]{12,}"), "<secret>"),
-    (re.compile(r"(?i)(https?://)[^/\s:@]+:[^/\s@]+@"), r"\1<secret>@"),
     (re.compile(
             r"(?i)(?<![\w])(?:/home|/users|/export/home|/data/users|/scratch/users|"
             r"/lustre/home)/[^/\s:'\",;]+"
@@ -92,7 +92,7 @@ def _personal(environ: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
             found.setdefault(raw, "<secret>")
     homes = {environ.get("HOME", ""), environ.get("USERPROFILE", ""), str(Path.home())}
     pairs = [(home, "<home>") for home in homes if len(home) > 3]
-    pairs += [(name, word) for name, word in found.items() if len(name) > 2 and name.lower() not in _COMMON]
+    pairs += [(name, word) for name, word in found.items() if len(name) > 1 and name.lower() not in _COMMON]
     return tuple(sorted(pairs, key=lambda pair: -len(pair[0])))
 
 
