@@ -85,7 +85,8 @@ def test_a_facts_file_that_is_none_is_refused(tmp_path):
 
 def test_neither_the_command_nor_the_first_facts_import_tensorflow_or_numpy():
     script = (
-        "import sys, argparse; from steptime.cli.commands import doctor; from steptime.environment.read import read_first;"
+        "import sys, argparse; from steptime.cli.commands import doctor; from "
+        "steptime.environment.read import read_first;"
         "from steptime.diagnosis.environment import diagnose; diagnose(read_first());"
         "print([m for m in ('tensorflow', 'keras', 'numpy', 'matplotlib') if m in sys.modules])"
     )

@@ -14,19 +14,23 @@ from steptime.environment.log import read_log
 from steptime.environment.told import read_told
 
 KINDS = """
-blackwell-sm90a-ptx cudnn-version-mismatch docker-no-gpus-flag libdevice-not-found no-driver-loaded pip-tensorflow-gpu-removed
-windows-native-no-gpu oom-held-by-other-process python-unsupported and-cuda-libs-not-found cuda-libs-not-installed
-driver-library-mismatch container-lost-gpu cudnn-handle-init-failed docker-toolkit-missing harmless-numa harmless-register-factory
-input-bound keras2-vs-keras3 libcuda-missing numpy-abi oom-model-too-big windows-dll-load-failed harmless-no-gpu-on-machine
-protobuf-mismatch wrong-cuda-major harmless-tensorrt uvm-device-missing cc-too-old cuda-lib-not-found macos-metal-incompatible
-arm64-no-cuda-wheel driver-too-old memory-growth-too-late amd-gpu-no-cuda-build colab-other-tf cpu-no-avx cuda-visible-devices
-docker-image-cuda-mismatch ptxas-missing rnn-not-cudnn two-tf-packages windows-cuda-dll-missing wsl2-gpu-blocked
-and-cuda-extra-unresolvable blackwell-xla-ptx-version cc-too-new-ptx-jit conda-mixed-channels cuinit-unknown-after-suspend
-cupti-privileges gpu-slower-small-model jupyter-other-kernel ld-library-path-conflict op-not-on-gpu harmless-delay-kernel
-harmless-wsl-libcuda-symlink hpc-no-gpu-allocated directml-abandoned gpu-lost stub-libcuda device-permissions glibc-too-old
-nccl-failure docker-cpu-image docker-driver-capabilities forward-compat-unsupported harmless-ngc-banner keras-backend-not-tf
-nouveau-owns-gpu secure-boot-module-unsigned singularity-no-nv wsl2-cuinit-no-device mig fabric-manager-missing few-multiprocessors
-gpu-too-old-for-driver
+blackwell-sm90a-ptx cudnn-version-mismatch docker-no-gpus-flag libdevice-not-found no-driver-loaded
+pip-tensorflow-gpu-removed windows-native-no-gpu oom-held-by-other-process python-unsupported
+and-cuda-libs-not-found cuda-libs-not-installed driver-library-mismatch container-lost-gpu
+cudnn-handle-init-failed docker-toolkit-missing harmless-numa harmless-register-factory input-bound
+keras2-vs-keras3 libcuda-missing numpy-abi oom-model-too-big windows-dll-load-failed
+harmless-no-gpu-on-machine protobuf-mismatch wrong-cuda-major harmless-tensorrt uvm-device-missing
+cc-too-old cuda-lib-not-found macos-metal-incompatible arm64-no-cuda-wheel driver-too-old
+memory-growth-too-late amd-gpu-no-cuda-build colab-other-tf cpu-no-avx cuda-visible-devices
+docker-image-cuda-mismatch ptxas-missing rnn-not-cudnn two-tf-packages windows-cuda-dll-missing
+wsl2-gpu-blocked and-cuda-extra-unresolvable blackwell-xla-ptx-version cc-too-new-ptx-jit
+conda-mixed-channels cuinit-unknown-after-suspend cupti-privileges gpu-slower-small-model
+jupyter-other-kernel ld-library-path-conflict op-not-on-gpu harmless-delay-kernel
+harmless-wsl-libcuda-symlink hpc-no-gpu-allocated directml-abandoned gpu-lost stub-libcuda
+device-permissions glibc-too-old nccl-failure docker-cpu-image docker-driver-capabilities
+forward-compat-unsupported harmless-ngc-banner keras-backend-not-tf nouveau-owns-gpu
+secure-boot-module-unsigned singularity-no-nv wsl2-cuinit-no-device mig fabric-manager-missing
+few-multiprocessors gpu-too-old-for-driver
 """.split()
 NOT_RULES = {"__init__", "rules", "commands", "places", "signs"}
 

@@ -1,4 +1,4 @@
-"""How often the doctor is right on public reports: reworded, without persons; ``unseen`` was written down after the rules."""
+"""How often the doctor is right on public reports, reworded; ``unseen`` was collected after the rules were written."""
 
 import json
 from pathlib import Path

@@ -50,5 +50,8 @@ def test_another_file_is_refused_with_a_hint(text):
 
 
 def test_facts_of_a_newer_version_are_left_out():
-    text = '{"format": "steptime-facts-1", "facts": {"os": "linux", "new_fact": 1}, "unknown": {"newer": "x"}, "texts": []}'
+    text = (
+        '{"format": "steptime-facts-1", "facts": {"os": "linux", "new_fact": 1}, "unknown": '
+        '{"newer": "x"}, "texts": []}'
+    )
     assert from_json(text).values == {"os": "linux"}

@@ -5,7 +5,11 @@ import pytest
 
 from steptime.environment.packages import installed, read_packages, tensorflow_folder, wanted_libraries
 
-CUDA_BUILD = "build_info = collections.OrderedDict([('cuda_compute_capabilities', ['sm_60', 'compute_90']), ('cuda_version', '12.5.1'), ('cudnn_version', '9'), ('is_cuda_build', True), ('is_rocm_build', False)])\n"
+CUDA_BUILD = (
+    "build_info = collections.OrderedDict([('cuda_compute_capabilities', ['sm_60', "
+    "'compute_90']), ('cuda_version', '12.5.1'), ('cudnn_version', '9'), ('is_cuda_build', True),"
+    " ('is_rocm_build', False)])\n"
+)
 
 
 def site(root: Path, *distributions: str, build: str | None = None) -> list[str]:

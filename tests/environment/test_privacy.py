@@ -6,7 +6,8 @@ from steptime.environment.facts import known, to_json
 from steptime.environment.privacy import without_personal_data
 
 ENVIRON = {
-    "USER": "marie.planted", "HOSTNAME": "lab-pc-77", "HOME": "/srv/people/marie.planted", "API_KEY": "zebra-planted-42", "WANDB_TOKEN": "tok-planted",
+    "USER": "marie.planted", "HOSTNAME": "lab-pc-77", "HOME": "/srv/people/marie.planted",
+    "API_KEY": "zebra-planted-42", "WANDB_TOKEN": "tok-planted",
 }  # fmt: skip
 PLANTED = (
     "I cuda_diagnostics.cc:169] retrieving CUDA diagnostic information for host: lab-pc-77",
@@ -21,7 +22,8 @@ PLANTED = (
     "device 00:1a:2b:3c:4d:5e",
 )
 SECRETS = (
-    "marie", "lab-pc-77", "/srv/people", "otto", "Erika", "192.168.17.23", "fe80::", "erika@example.org", "hunter2", "sesame", "zebra", "tok-planted",
+    "marie", "lab-pc-77", "/srv/people", "otto", "Erika", "192.168.17.23", "fe80::", "erika@example.org", "hunter2",
+    "sesame", "zebra", "tok-planted",
     "1a2b3c4d", "geheim", "00:1a:2b",
 )  # fmt: skip
 

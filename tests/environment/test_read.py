@@ -9,7 +9,10 @@ from steptime.environment.ask_driver import ask as ask_driver
 from steptime.environment.child import Answer, ask
 from steptime.environment.facts import known
 
-SOURCE = "int cuInit(unsigned f) { return CODE; } int cuDeviceGetCount(int *n) { *n = 0; return 0; } int cuDriverGetVersion(int *v) { *v = 12040; return 0; }"
+SOURCE = (
+    "int cuInit(unsigned f) { return CODE; } int cuDeviceGetCount(int *n) { *n = 0; return 0; } "
+    "int cuDriverGetVersion(int *v) { *v = 12040; return 0; }"
+)
 
 
 @pytest.mark.skipif(
@@ -17,7 +20,8 @@ SOURCE = "int cuInit(unsigned f) { return CODE; } int cuDeviceGetCount(int *n) {
 )
 @pytest.mark.parametrize(
     ("code", "name"),
-    [(0, "ok"), (34, "cuda_error_stub_library"), (100, "cuda_error_no_device"), (802, "cuda_error_system_not_ready"), (803, "cuda_error_system_driver_mismatch"),
+    [(0, "ok"), (34, "cuda_error_stub_library"), (100, "cuda_error_no_device"), (802, "cuda_error_system_not_ready"),
+    (803, "cuda_error_system_driver_mismatch"),
      (804, "cuda_error_compat_not_supported_on_device"), (999, "cuda_error_unknown"), (77, "error 77")],
 )  # fmt: skip
 def test_each_error_code_of_the_driver_gets_its_name(tmp_path, code, name):

@@ -63,7 +63,7 @@ def evaluate(
 def _take_noise_away(
     rules: Sequence[Rule], facts: Facts, text: Text
 ) -> tuple[Text, tuple[dict[str, str], ...], tuple[_Weighed, ...]]:
-    """Return the text without harmless lines, these lines, and the kinds that would explain more if a fact were known."""
+    """Return the text without harmless lines, these lines, and kinds that would be harmless if a fact were known."""
     rows: set[int] = set()
     named: list[dict[str, str]] = []
     doubtful: list[_Weighed] = []
@@ -151,7 +151,8 @@ def _finding(weighed: _Weighed, situation: Situation, tied: Sequence[_Weighed], 
     remedy = next(fits, rule.remedies[-1])
     confidence = "low" if weighed in tied else "high" if weighed.score >= 3 else "medium"
     return Finding(
-        kind=rule.kind, title=rule.title, evidence=weighed.evidence, cause=rule.cause, fix=remedy.steps, verify=rule.verify,
+        kind=rule.kind, title=rule.title, evidence=weighed.evidence, cause=rule.cause, fix=remedy.steps,
+        verify=rule.verify,
         confidence=confidence, link=f"{manual}#{rule.kind}", score=round(weighed.score, 2), slow=rule.slow,
     )  # fmt: skip
 

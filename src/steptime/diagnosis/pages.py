@@ -14,7 +14,8 @@ def doctor_json(diagnosis: Diagnosis) -> str:
     body = {
         "findings": [
             {
-                "kind": f.kind, "title": f.title, "evidence": list(f.evidence), "cause": f.cause, "fix": list(f.fix), "verify": f.verify,
+                "kind": f.kind, "title": f.title, "evidence": list(f.evidence), "cause": f.cause, "fix": list(f.fix),
+                "verify": f.verify,
                 "confidence": f.confidence, "slow": f.slow, "link": f.link, "score": f.score,
             }
             for f in diagnosis.findings
@@ -54,7 +55,8 @@ def doctor_text(diagnosis: Diagnosis, facts: Facts, *, live: bool) -> str:
 def _verdict(diagnosis: Diagnosis, facts: Facts, *, live: bool) -> str:
     faults = [finding for finding in diagnosis.findings if not finding.slow]
     if faults:
-        return f"{len(faults)} thing{'s' if len(faults) > 1 else ''} to repair; the first is most likely the cause of all trouble."
+        things = "1 thing" if len(faults) == 1 else f"{len(faults)} things"
+        return f"{things} to repair; the first is most likely the cause of all trouble."
     if not live:
         return (
             "No fault that the doctor knows."
@@ -104,13 +106,19 @@ def doctor_markdown(rules: Iterable[Rule]) -> str:
         "<!-- Made from the rules by scripts/docs: edit src/steptime/diagnosis/environment instead. -->",
         "",
         "`steptime doctor` reads this machine; `steptime doctor --log FILE` reads a log (`-` is standard input), and",
-        "`--fact KEY=VALUE` adds what you know, in your own words: platform, tensorflow, python, gpu, driver, cuda, or anything else.",
+        (
+            "`--fact KEY=VALUE` adds what you know, in your own words: platform, tensorflow, python, gpu,"
+            " driver, cuda, or anything else."
+        ),
         "`--save FILE` writes what was read, without personal data; `--facts FILE` diagnoses such a file elsewhere.",
-        "It ends with 0 when training can use what the machine has, and with 1 with a finding. A finding that only makes training",
+        (
+            "It ends with 0 when training can use what the machine has, and with 1 with a finding. A "
+            "finding that only makes training"
+        ),
         "slower leaves it at 0 for this machine, and gives 1 for a log.",
         "",
-        f"The shortest check of all is `{LIST_GPUS}`; but a GPU that is listed has not calculated anything yet. The doctor runs a",
-        "matrix product, a convolution with gradient and a compiled step on it and compares them with the CPU.",
+        f"The shortest check of all is `{LIST_GPUS}`;",
+        "but a GPU that is listed has not calculated anything yet. The doctor runs a matrix product, a convolution with gradient and a compiled step on it and compares them with the CPU.",
         "",
     ]
     for rule in every:

@@ -53,7 +53,7 @@ class Text:
         return self._found[pattern]
 
     def covered(self, pattern: str) -> Iterator[tuple[int, int]]:
-        """Yield, for all matches, the span of the lines that the match covers: the first, and others by half or more."""
+        """Yield the spans of lines that the matches cover: the first line, and others by half or more."""
         sign = compile_sign(pattern)
         if not may_match(sign.pattern, self._squashed):
             return

@@ -3,7 +3,7 @@
 import re
 from functools import cache
 
-_TOKEN = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|\{\d+(?:,\d*)?\}|.", re.DOTALL)
+_PIECE = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|\{\d+(?:,\d*)?\}|.", re.DOTALL)
 _SHORTEST = 3
 
 
@@ -29,21 +29,21 @@ def _alternatives(pattern: str) -> list[list[str]]:
     """Literal runs outside groups, for each alternative at the top level."""
     runs: list[list[str]] = [[""]]
     depth = 0
-    for token in _TOKEN.findall(pattern):
-        if token in {"(", ")"}:
-            depth += 1 if token == "(" else -1
+    for piece in _PIECE.findall(pattern):
+        if piece in {"(", ")"}:
+            depth += 1 if piece == "(" else -1
             runs[-1].append("")
         elif depth:
             continue
-        elif token == "|":
+        elif piece == "|":
             runs.append([""])
-        elif token in {"?", "*"} or token.startswith("{"):
+        elif piece in {"?", "*"} or piece.startswith("{"):
             runs[-1][-1] = runs[-1][-1][:-1]
             runs[-1].append("")
-        elif re.fullmatch(r"[\w \-/':,;=<>#@%&!~\"]", token):
-            runs[-1][-1] += token
-        elif len(token) == 2 and token[0] == "\\" and not token[1].isalnum():
-            runs[-1][-1] += token[1]
+        elif re.fullmatch(r"[\w \-/':,;=<>#@%&!~\"]", piece):
+            runs[-1][-1] += piece
+        elif len(piece) == 2 and piece[0] == "\\" and not piece[1].isalnum():
+            runs[-1][-1] += piece[1]
         else:
             runs[-1].append("")
     return runs

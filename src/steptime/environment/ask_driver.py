@@ -13,9 +13,12 @@ from pathlib import Path
 
 # CUresult values: cuda.h of the CUDA toolkit.
 _CODES = {
-    0: "ok", 1: "cuda_error_invalid_value", 2: "cuda_error_out_of_memory", 3: "cuda_error_not_initialized", 34: "cuda_error_stub_library",
-    46: "cuda_error_device_unavailable", 100: "cuda_error_no_device", 101: "cuda_error_invalid_device", 304: "cuda_error_operating_system",
-    802: "cuda_error_system_not_ready", 803: "cuda_error_system_driver_mismatch", 804: "cuda_error_compat_not_supported_on_device",
+    0: "ok", 1: "cuda_error_invalid_value", 2: "cuda_error_out_of_memory", 3: "cuda_error_not_initialized",
+    34: "cuda_error_stub_library",
+    46: "cuda_error_device_unavailable", 100: "cuda_error_no_device", 101: "cuda_error_invalid_device",
+    304: "cuda_error_operating_system",
+    802: "cuda_error_system_not_ready", 803: "cuda_error_system_driver_mismatch",
+    804: "cuda_error_compat_not_supported_on_device",
     999: "cuda_error_unknown",
 }  # fmt: skip
 _THROTTLE = {0x8 | 0x20 | 0x40: "thermal", 0x4: "power", 0x80: "power brake"}
@@ -99,7 +102,8 @@ def _nvml() -> dict[str, object]:
 
 def _nvml_error(message: str) -> str:
     lowered = message.lower()
-    words = (("mismatch", "mismatch"), ("permission", "permissions"), ("blocked", "blocked"), ("not loaded", "not loaded"),
+    words = (("mismatch", "mismatch"), ("permission", "permissions"), ("blocked", "blocked"), ("not loaded",
+    "not loaded"),
              ("not found", "not found"), ("unknown error", "unknown"))  # fmt: skip
     return next((short for long, short in words if long in lowered), lowered)
 

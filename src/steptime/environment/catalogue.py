@@ -84,6 +84,7 @@ FACTS: dict[str, str] = {
     "cudnn_wheel": "version of the cuDNN wheel",
     "nvidia_wheels": "installed wheels with CUDA libraries",
     "cuda_toolkit": "version of the installed CUDA toolkit",
+    "cuda_wanted": "CUDA version in the name of a library that could not be opened",
     "cudart": "where libcudart of the wanted version was found: wheel, path, or missing",
     "libs_missing": "CUDA libraries that TensorFlow wants and the loader can't open",
     "cudnn_loaded": "version of cuDNN loaded at run time",

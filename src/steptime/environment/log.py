@@ -14,7 +14,8 @@ _ALIKE = 3
 
 # Words of errors, by which the middle of a log that is too long to be read whole is searched.
 _MARKS: tuple[bytes, ...] = (
-    b"rror", b"ERROR", b"ould not ", b"Can't ", b"Cannot ", b"ailed", b"not found", b"out of memory", b"OOM when", b"NVRM", b"llegal instr",
+    b"rror", b"ERROR", b"ould not ", b"Can't ", b"Cannot ", b"ailed", b"not found", b"out of memory", b"OOM when",
+    b"NVRM", b"llegal instr",
     b"Ignoring ", b"Loaded runtime", b"is lost",
 )  # fmt: skip
 
@@ -28,9 +29,10 @@ def _patterns() -> tuple[re.Pattern[str], ...]:
         re.compile(r"\x1b(?:\[[0-9;?]{0,20}[ -/]{0,3}[@-~]|\][^\x07\x1b]{0,200}(?:\x07|\x1b\\)|[@-Z\\-_])"),
         # docker compose "web_1  | ", kubernetes "2024-01-01T00:00:00Z stderr F ", mpirun "[1,0]<stderr>:", "[pod/x] "
         re.compile(
-            r"^(?:[\w.-]{1,60} {0,40}\| (?!NVIDIA|\d|  )|\d{4}-\d\d-\d\dT[\d:.]{8,20}Z?(?:[+-]\d\d:\d\d)? (?:std(?:out|err) [FP] )?"
-            r"|\[\d{1,5},\d{1,5}\]<std\w{3}>: ?|\[pod/[^\]]{1,80}\] ?|\((?:\w{1,20} )?pid=\d{1,9}(?:, ip=[^)]{1,40})?\) ?"
-            r"|\(\w{1,40} pid=\d{1,9}\) ?)"
+            r"^(?:[\w.-]{1,60} {0,40}\| (?!NVIDIA|\d|  )"
+            r"|\d{4}-\d\d-\d\dT[\d:.]{8,20}Z?(?:[+-]\d\d:\d\d)? (?:std(?:out|err) [FP] )?"
+            r"|\[\d{1,5},\d{1,5}\]<std\w{3}>: ?|\[pod/[^\]]{1,80}\] ?"
+            r"|\((?:\w{1,20} )?pid=\d{1,9}(?:, ip=[^)]{1,40})?\) ?|\(\w{1,40} pid=\d{1,9}\) ?)"
         ),
     )
 

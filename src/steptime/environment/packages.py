@@ -13,7 +13,8 @@ from steptime.environment.facts import Value
 from steptime.environment.versions import numbers
 
 _TENSORFLOWS = (
-    "tensorflow", "tensorflow-cpu", "tensorflow-gpu", "tf-nightly", "tf-nightly-cpu", "tensorflow-intel", "tensorflow-macos",
+    "tensorflow", "tensorflow-cpu", "tensorflow-gpu", "tf-nightly", "tf-nightly-cpu", "tensorflow-intel",
+    "tensorflow-macos",
     "tensorflow-rocm", "tensorflow-cpu-aws", "intel-tensorflow",
 )  # fmt: skip
 # Libraries that the Linux wheel opens at run time, by CUDA major version, with the wheel folder that holds each.
@@ -64,7 +65,8 @@ def read_packages(paths: Sequence[str] | None = None) -> dict[str, Value | None]
         "cudnn_wheel": next((v for n, v in packages.items() if n.startswith("nvidia-cudnn-cu")), None),
         "local_shadow": _shadow(),
     }
-    for fact, package in (("numpy", "numpy"), ("protobuf", "protobuf"), ("keras", "keras"), ("tf_keras", "tf-keras"), ("torch", "torch"),
+    for fact, package in (("numpy", "numpy"), ("protobuf", "protobuf"), ("keras", "keras"), ("tf_keras", "tf-keras"),
+    ("torch", "torch"),
                           ("metal", "tensorflow-metal"), ("directml", "tensorflow-directml-plugin")):  # fmt: skip
         facts[fact] = packages.get(package)
     folder = tensorflow_folder(search)

@@ -1,4 +1,4 @@
-"""Proves that a device calculates: a matrix product, a convolution with gradient and a compiled step, compared with the CPU.
+"""Proves that a device calculates: matrix product, convolution with gradient, compiled step; compared with the CPU.
 
 Being listed proves only that the driver answered (see RTX 50 cards with TensorFlow 2.16 to 2.20). Runs inside the child
 process of ``ask_tensorflow``; this is why TensorFlow is imported inside the functions.
@@ -22,7 +22,7 @@ def run_proof(device: str, *, size: int = SIZE, reference: str = "/CPU:0") -> di
         reference: Device whose results count as right.
 
     Returns:
-        ``proof`` ("ok", or which part failed and how) and ``proof_matmul_tflops``, or ``None`` when it was not measured.
+        ``proof`` ("ok", or which part failed and how) and ``proof_matmul_tflops`` (``None`` when not measured).
     """
     import tensorflow as tf
 
@@ -50,7 +50,7 @@ def _compare(tf: Any, part: Callable[[Any], Any], device: str, reference: str) -
         with tf.device(device):
             result = part(tf)
             there = result.numpy()
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - whatever TensorFlow raises here is the finding
         return str(error).splitlines()[0][:200] if str(error) else type(error).__name__
     if device.lstrip("/").split(":")[0].upper() not in result.device.upper():
         return f"ran on {result.device}"

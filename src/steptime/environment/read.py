@@ -83,7 +83,8 @@ def _plain(raw: object) -> Value | None:
 
 
 def _driver(body: Mapping[str, object], files: Mapping[str, Value | None]) -> dict[str, Value | None]:
-    names = {"libcuda", "cuinit", "gpu_count", "driver_cuda", "nvml", "smi_works", "gpu_vendor", "driver", "gpu", "gpu_cc", "gpu_cc_max",
+    names = {"libcuda", "cuinit", "gpu_count", "driver_cuda", "nvml", "smi_works", "gpu_vendor", "driver", "gpu",
+    "gpu_cc", "gpu_cc_max",
              "compute_mode", "mig", "gpu_memory_free_share", "gpu_others", "throttle", "pcie_narrow"}  # fmt: skip
     driver = {name: _plain(raw) for name, raw in body.items() if name in names}
     if isinstance(found := driver.get("gpu"), tuple) and not driver.get("gpu_cc"):
@@ -108,7 +109,8 @@ def _why_unknown(facts: Facts) -> dict[str, str]:
     reasons = dict.fromkeys(
         ("worked_before", "after_suspend", "works_as_root", "notebook", "gpu_util_low", "nvswitch"), person
     )
-    for name in ("tensorflow_wanted", "image", "cudnn_loaded", "cudnn_built", "driver_capabilities", "keras_backend", "cpu_quota",
+    for name in ("tensorflow_wanted", "image", "cudnn_loaded", "cudnn_built", "driver_capabilities", "keras_backend",
+    "cpu_quota",
                  "job_gpus", "cuda_toolkit", "cudnn_wheel", "visible_devices"):  # fmt: skip
         reasons[name] = f"{DOES_NOT_APPLY}: not set or not there"
     for name in ("metal", "directml", "torch", "tf_keras"):
@@ -138,6 +140,7 @@ def _why_unknown(facts: Facts) -> dict[str, str]:
 
 
 _OF_GPU = (
-    "cuinit", "driver", "driver_cuda", "nvml", "gpu", "gpu_cc", "gpu_cc_max", "gpu_count", "throttle", "pcie_narrow", "compute_mode", "mig",
+    "cuinit", "driver", "driver_cuda", "nvml", "gpu", "gpu_cc", "gpu_cc_max", "gpu_count", "throttle", "pcie_narrow",
+    "compute_mode", "mig",
     "gpu_others", "gpu_memory_free_share", "proof", "dev_access",
 )  # fmt: skip

@@ -75,7 +75,10 @@ SAYINGS: tuple[tuple[str, Value | None, str], ...] = (
     (
         "tensorflow",
         None,
-        r"(?<!requirement )(?<!found for )(?<!install )(?:tf|tensorflow)(?: version)?[ :=]{1,4}v?(\d\.\d+(?:\.\d+)?)(?![\w.]*(?:-py|\.tar|\.whl))",
+        (
+            r"(?<!requirement )(?<!found for )(?<!install )(?:tf|tensorflow)(?: version)"
+            r"?[ :=]{1,4}v?(\d\.\d+(?:\.\d+)?)(?![\w.]*(?:-py|\.tar|\.whl))"
+        ),
     ),
     ("tensorflow", None, r"\bv(\d\.\d+\.\d+)(?:-rc\d)?-\d+-g[0-9a-f]{8,}"),
     (
@@ -101,6 +104,11 @@ SAYINGS: tuple[tuple[str, Value | None, str], ...] = (
             r"cuda compilation tools, release (\d\d?\.\d)|^(?:from )?nvidia/cuda:(\d\d?\.\d)|^cuda "
             r"version (\d\d?\.\d)|/usr/local/cuda-(\d\d?\.\d)"
         ),
+    ),
+    (
+        "cuda_wanted",
+        None,
+        r"lib(?:cublas|cudart)\.so\.(\d{1,2}(?:\.\d)?)(?:'|:| cannot)[^\n]{0,40}(?:cannot open|dlerror|no such file)",
     ),
     ("cudnn_loaded", None, r"loaded runtime cudnn library: ?(\d+\.\d+\.\d+)"),
     ("cudnn_built", None, r"source was compiled with: ?(\d+\.\d+\.\d+)"),

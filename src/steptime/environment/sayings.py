@@ -8,7 +8,6 @@ from steptime.environment import said_of_driver, said_of_machine, said_of_packag
 from steptime.environment.anchors import may_match
 from steptime.environment.facts import Value
 
-# (fact, value, pattern on lower-case text). A value of None takes the pattern's first group. The first match of a fact wins.
 _GPU_LINES: tuple[str, ...] = (
     r"name: ([\w .-]{2,50}?),? (?:pci bus|computecapability|major)",
     r"\(device: \d+, name: ([^,]{2,50}?)(?:,| compute)",

@@ -31,16 +31,20 @@ _PLATFORM_WORDS: tuple[tuple[str, dict[str, Value]], ...] = (
     (r"\bwin", {"os": "windows"}),
 )
 _KEYS: dict[str, str] = {
-    "platform": "platform", "os": "platform", "system": "platform", "operating_system": "platform", "machine": "platform",
-    "environment": "platform", "host": "platform", "where": "platform", "distro": "platform", "distribution": "platform",
+    "platform": "platform", "os": "platform", "system": "platform", "operating_system": "platform",
+    "machine": "platform",
+    "environment": "platform", "host": "platform", "where": "platform", "distro": "platform",
+    "distribution": "platform",
     "tensorflow": "tensorflow", "tf": "tensorflow", "tf_version": "tensorflow", "tensorflow_version": "tensorflow",
     "python": "python", "python_version": "python", "py": "python",
-    "gpu": "gpu", "gpus": "gpu", "card": "gpu", "gpu_model": "gpu", "device": "gpu", "gpu_name": "gpu", "hardware": "gpu",
+    "gpu": "gpu", "gpus": "gpu", "card": "gpu", "gpu_model": "gpu", "device": "gpu", "gpu_name": "gpu",
+    "hardware": "gpu",
     "driver": "driver", "driver_version": "driver", "nvidia_driver": "driver",
     "cuda": "cuda", "cuda_version": "cuda", "cudatoolkit": "cuda", "toolkit": "cuda", "cuda_cudnn": "cuda",
     "arch": "arch", "architecture": "arch", "cpu": "cpu", "processor": "cpu", "glibc": "glibc", "libc": "glibc",
     "numpy": "numpy", "numpy_version": "numpy", "protobuf": "protobuf", "keras": "keras", "keras_version": "keras",
-    "container": "platform", "cuda_visible_devices": "visible", "ld_library_path": "loader", "compute_capability": "cc", "cc": "cc",
+    "container": "platform", "cuda_visible_devices": "visible", "ld_library_path": "loader",
+    "compute_capability": "cc", "cc": "cc",
 }  # fmt: skip
 
 
@@ -110,7 +114,7 @@ def _gpu(stated: str) -> dict[str, Value | None]:
     names = tuple(
         part.strip() for part in re.split(r"\s*(?:;|\+|\band\b|, (?=\D))\s*", stated) if part.strip()
     )
-    count = re.search(r"(?<![\w.])(\d{1,2}) ?(?:x|×|gpus)(?![a-z0-9])", stated.lower())
+    count = re.search(r"(?<![\w.])(\d{1,2}) ?(?:x|gpus)(?![a-z0-9])", stated.lower())
     return {
         "gpu": names, "gpu_vendor": gpus.vendor(stated),
         "gpu_count": int(count[1]) if count else None,
@@ -189,6 +193,8 @@ def gpu_facts(names: Sequence[str]) -> dict[str, Value | None]:
 _READERS: dict[str, Callable[[str], dict[str, Value | None]]] = {
     "platform": _platform, "tensorflow": _tensorflow, "python": _version_of("python"), "gpu": _gpu, "driver": _driver,
     "cuda": _cuda, "arch": _arch, "cpu": _cpu, "glibc": _version_of("glibc"), "numpy": _version_of("numpy"),
-    "protobuf": _version_of("protobuf"), "keras": _version_of("keras"), "visible": lambda stated: {"visible_devices": stated},
-    "loader": lambda stated: {"loader_path": stated}, "cc": lambda stated: {"gpu_cc": versions.first(stated), "gpu_cc_max": versions.first(stated)},
+    "protobuf": _version_of("protobuf"), "keras": _version_of("keras"),
+    "visible": lambda stated: {"visible_devices": stated},
+    "loader": lambda stated: {"loader_path": stated}, "cc": lambda stated: {"gpu_cc": versions.first(stated),
+    "gpu_cc_max": versions.first(stated)},
 }  # fmt: skip

@@ -20,7 +20,7 @@ def diagnose(facts: Facts, lines: Sequence[str] = ()) -> Diagnosis:
 
 
 def why_no_gpu(facts: Facts, lines: Sequence[str] = ()) -> tuple[str, str] | None:
-    """Return in one line why the GPU can't be used and in one line what to do, or ``None`` when nothing speaks against it.
+    """Return why the GPU can't be used and what to do, one line each, or ``None`` when nothing speaks against it.
 
     Args:
         facts: What is known, for example ``environment.read.read_first()``.

@@ -1,4 +1,4 @@
-""" "The NVIDIA Driver was not detected", although the GPU works."""
+"""The line that no NVIDIA driver was detected, although the GPU works."""
 
 from steptime.diagnosis.condition import All, Any, Says, is_
 from steptime.diagnosis.environment.commands import LIST_GPUS

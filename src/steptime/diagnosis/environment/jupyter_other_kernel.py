@@ -70,6 +70,11 @@ RULE = Rule(
                     r"line|cmd|script)"
                 ),
                 r"different (gpu|results?|output|versions?).{0,60}(jupyter|notebook)",
+                (
+                    r"(another|different|other|wrong) (python|interpreter|environment|kernel).{0,30}(jupyter|"
+                    r"notebook|kernel)"
+                ),
+                r"sys\.executable.{0,80}(another|differ|other|not the same)",
             ),
         ),
         Clue(0.4, is_("notebook", True)),

@@ -62,9 +62,8 @@ RULE = Rule(
             ),
         ),
         Clue(2.0, Says(r"ran out of memory trying to allocate")),
-        Clue(
-            2.3, All(Check("gpu_others", test=lambda names: bool(names)), less("gpu_memory_free_share", 0.3))
-        ),
+        Clue(2.3, All(Check("gpu_others", test=bool), less("gpu_memory_free_share", 0.3))),
+        Clue(2.0, Says(r"dst tensor is not initialized", r"cublas_status_alloc_failed")),
         Clue(2.8, is_("cuinit", "cuda_error_out_of_memory")),
         Clue(-1.2, Says(r"oom when allocating tensor")),
     ),

@@ -39,6 +39,7 @@ RULE = Rule(
                 r"try reducing (the )?batch",
             ),
         ),
+        Clue(2.2, Says(r"dst tensor is not initialized")),
         Clue(
             2.0,
             Says(r"cuda_error_out_of_memory", r"cublas_status_alloc_failed", r"cudnn_status_alloc_failed"),

@@ -78,6 +78,9 @@ RULE = Rule(
                 r"tensorflow.{0,60}\.whl is not a supported wheel on this platform",
                 r"because (the )?(current )?python version.{0,80}does not satisfy python.{0,200}tensorflow",
                 r"unable to find installation candidates for tensorflow",
+                r"tensorflow.{0,60}requires a different python",
+                r"unsatisfiableerror.{0,600}tensorflow.{0,60}-> ?python",
+                r"tensorflow.{0,40}is not available for (this|your) (python|platform|version)",
                 r"tensorflow \(.{1,20}\) (requires|depends on) .{0,20}python",
                 r"no matching distribution found for tensorflow-metal",
             ),
@@ -89,7 +92,7 @@ RULE = Rule(
             2.4,
             All(
                 is_("tensorflow_state", "absent"),
-                Check("python", test=lambda p: not 10 <= (numbers(str(p)) + (0, 0))[1] <= 13),
+                Check("python", test=lambda p: not 10 <= (*numbers(str(p)), 0, 0)[1] <= 13),
             ),
         ),
         Clue(2.4, Check("python", "tensorflow_wanted", test=_outside)),

@@ -22,7 +22,13 @@ NO_GPU_LISTED = Says(
     r"gpu is not available",
     r"no gpu/tpu found",
     r"gpu device not found",
-    r"gpus? ?: ?\[\]",
+    r"gpus? ?'?,? ?:? ?\[\]",
+    (
+        r"\[physicaldevice\(name='/physical_device:cpu:0', device_type='cpu'\)(, "
+        r"?physicaldevice\(name='/physical_device:xla_.{0,40}\)){0,2}\]"
+    ),
+    r"num gpus: ?0(?!\d)",
+    r"is_gpu_available\(.{0,30}false",
     (
         r"(does not|doesn't|not|cannot|can't|won't) (detect|find|see|recogni[sz]e|use|using|list)"
         r"\w{0,4}( the| my| any| a)? ?gpu"

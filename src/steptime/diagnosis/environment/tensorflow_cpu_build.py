@@ -39,7 +39,7 @@ RULE = Rule(
     clear=(
         "TensorFlow is built for what this machine has.",
         Any(
-            All(is_("gpu_vendor", "none"), Check("tensorflow_build", test=lambda build: True)),
+            All(is_("gpu_vendor", "none"), is_("tensorflow_build", "cpu", "cuda", "rocm")),
             All(is_("gpu_vendor", "nvidia"), is_("tensorflow_build", "cuda")),
         ),
     ),

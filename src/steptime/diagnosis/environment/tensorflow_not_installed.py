@@ -24,7 +24,7 @@ RULE = Rule(
     commonness=3,
     consequences=("jupyter-other-kernel",),
     decide="python -m pip show tensorflow",
-    clear=("TensorFlow is installed.", Check("tensorflow_packages", test=lambda names: bool(names))),
+    clear=("TensorFlow is installed.", Check("tensorflow_packages", test=bool)),
     fires=(Case(log="ModuleNotFoundError: No module named 'tensorflow'", stated=("platform=linux",)),),
     silent=(Case(log="No module named 'tensorflow.python'", stated=("platform=linux",)),),
 )

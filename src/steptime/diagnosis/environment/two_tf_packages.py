@@ -62,11 +62,8 @@ RULE = Rule(
         Clue(
             2.4,
             Says(
-                (
-                    r"(tensorflow-(cpu|gpu|intel|macos)|tf-nightly)[ =]{1,12}\d.{1,14} "
-                    r".{0,120}\btensorflow[ =]{1,12}\d|both tensorflow and tensorflow-(cpu|gpu)"
-                ),
-                r"tensorflow[ =]{1,4}\d\.\d{1,2}\.\d.{0,12}tensorflow-(cpu|gpu|macos)[ =]{1,4}\d",
+                r"both tensorflow and tensorflow-(cpu|gpu)",
+                r"tensorflow(==)?\d\.\d{1,2}\.\d.{0,3}tensorflow-(cpu|gpu)(==)?\d",
                 (
                     r"name: tensorflow ?version: ?\d.{0,600}name: tensorflow-(gpu|cpu)|name: tensorflow-(gpu|cpu)"
                     r".{0,600}name: tensorflow ?version"

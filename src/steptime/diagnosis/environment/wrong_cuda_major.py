@@ -49,6 +49,17 @@ RULE = Rule(
                 Any(CUDART_LINE, SKIPPED_GPUS, NO_GPU_LISTED),
             ),
         ),
+        Clue(
+            3.3,
+            Check(
+                "cuda_toolkit",
+                "cuda_wanted",
+                test=lambda have, want: (
+                    numbers(str(have))[:1] != numbers(str(want))[:1]
+                    or (numbers(str(want))[:1] < (11,) and compare(str(have), str(want)) != 0)
+                ),
+            ),
+        ),
         Clue(1.0, All(Check("cuda_toolkit", "tensorflow", test=_differs), Unknown("tensorflow_gpus"))),
         Clue(1.4, CUDART_LINE),
         Clue(1.0, SKIPPED_GPUS),
