@@ -111,14 +111,12 @@ def doctor_markdown(rules: Iterable[Rule]) -> str:
             " driver, cuda, or anything else."
         ),
         "`--save FILE` writes what was read, without personal data; `--facts FILE` diagnoses such a file elsewhere.",
-        (
-            "It ends with 0 when training can use what the machine has, and with 1 with a finding. A "
-            "finding that only makes training"
-        ),
-        "slower leaves it at 0 for this machine, and gives 1 for a log.",
+        "It ends with 0 when training can use what the machine has, and with 1 with a finding. A finding that only",
+        "makes training slower leaves it at 0 for this machine, and gives 1 for a log.",
         "",
         f"The shortest check of all is `{LIST_GPUS}`;",
-        "but a GPU that is listed has not calculated anything yet. The doctor runs a matrix product, a convolution with gradient and a compiled step on it and compares them with the CPU.",
+        "but a GPU that is listed has not calculated anything yet. The doctor runs a matrix product, a convolution",
+        "with gradient and a compiled step on it, and compares them with the CPU.",
         "",
     ]
     for rule in every:

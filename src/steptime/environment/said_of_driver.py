@@ -14,9 +14,27 @@ SAYINGS: tuple[tuple[str, Value | None, str], ...] = (
     ("kernel_module", None, r"kernel module +(\d{3}\.\d+(?:\.\d+)?) "),
     (
         "kernel_module",
+        None,
+        r"/proc/driver/nvidia/version (?:says|is|shows|reads|=|:) ?(\d{3}\.\d+(?:\.\d+)?)",
+    ),
+    ("libcuda", None, r"libcuda\.so\.(\d{3}\.\d+(?:\.\d+)?)"),
+    (
+        "gpu_on_pci",
+        True,
+        r"lspci (?:shows|lists|names|has|sees) (?:a|an|the|my) (?:nvidia|gpu|card|geforce|tesla)|card is on (?:the )?(?:lspci|pci)",
+    ),
+    ("gpu_vendor", "amd", r"lspci .{0,40}\b(?:amd|ati)\b|only an amd|amd/ati only"),
+    (
+        "gpu_vendor",
+        "none",
+        r"no gpu in (?:this|the) (?:machine|server|vm|laptop)|lspci shows no nvidia|cpu-only (?:machine|server|vm|laptop|instance)",
+    ),
+    (
+        "kernel_module",
         "none",
         (
-            r"kernel driver does not appear to be running|lsmod has no nvidia|lsmod \| grep nvidia (?:is|"
+            r"kernel driver does not appear to be running|lsmod (?:has|shows|lists) no nvidia|"
+            r"/proc/driver/nvidia/version (?:is )?(?:missing|absent|not there|does not exist)|no /proc/driver/nvidia|lsmod \| grep nvidia (?:is|"
             r"shows|prints) (?:empty|nothing)"
         ),
     ),
@@ -49,7 +67,7 @@ SAYINGS: tuple[tuple[str, Value | None, str], ...] = (
         "smi_works",
         True,
         (
-            r"nvidia-smi (?:works|is fine|fine|ok|lists|shows (?:the|my|a) (?:gpu|card))|"
+            r"(?<!host )(?<!windows )\bnvidia-smi (?:works|is fine|fine|ok|lists|shows (?:the|my|a) (?:gpu|card))(?! on (?:the )?host| outside)|"
             r"nvidia-smi(?:\.exe)? (?:lists|sees) (?:a|the) gpu|nvidia-smi in windows works"
             r"|\| nvidia-smi \d{3}\.|gpu 0: .{3,60}\(uuid: gpu-|nvidia-smi and nvcc (?:work|fine)"
         ),
@@ -130,9 +148,10 @@ SAYINGS: tuple[tuple[str, Value | None, str], ...] = (
         "after_suspend",
         True,
         (
-            r"after (?:a |the )?(?:resum\w+|suspen\w+|sleep|hibernat\w+|waking|wake-?up)|(?:resum\w+|"
-            r"wak\w+|woke\w*) (?:up )?from (?:suspend|sleep|hibernation)|suspend/resume"
-            r"|laptop (?:lid|sleep)|before suspend|went to sleep|closing the lid"
+            r"(?:after|since|when|once|before|each time|every time)\b.{0,40}"
+            r"(?:suspen|resum|hibernat|\bwak(?:e|es|ing)\b|woke|\bsleep\b(?!\())"
+            r"|(?:resum\w+|wak\w+|woke\w*) (?:up )?from (?:suspend|sleep|hibernation)"
+            r"|suspend/resume|closing the lid|went to sleep"
         ),
     ),
     (

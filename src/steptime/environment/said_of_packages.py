@@ -33,7 +33,7 @@ SAYINGS: tuple[tuple[str, Value | None, str], ...] = (
     (
         "keras_backend",
         None,
-        r"keras_backend['\"]?\]? ?(?:=|:|is|names?) ?['\"]?(jax|torch|pytorch|numpy|openvino)",
+        r"(?:keras_backend|keras\.json).{0,3}\]? ?(?:=|:|is|names?|says|has|set to)? ?.{0,12}?\b(jax|torch|pytorch|numpy|openvino)\b",
     ),
     ("keras_backend", None, r"using (jax|pytorch|torch|numpy) backend"),
     ("python_bits", 32, r"32[- ]bit python|python.{0,20}\b32 bit|win32\.whl|\(32[- ]bit"),
@@ -111,6 +111,16 @@ SAYINGS: tuple[tuple[str, Value | None, str], ...] = (
         r"lib(?:cublas|cudart)\.so\.(\d{1,2}(?:\.\d)?)(?:'|:| cannot)[^\n]{0,40}(?:cannot open|dlerror|no such file)",
     ),
     ("cudnn_loaded", None, r"loaded runtime cudnn library: ?(\d+\.\d+\.\d+)"),
+    (
+        "cudnn_loaded",
+        None,
+        r"cudnn (\d{1,2}\.\d{1,2}(?:\.\d{1,2})?)[^\n,;]{0,12} (?:is )?(?:loaded|found first|first on)",
+    ),
+    (
+        "cudnn_built",
+        None,
+        r"(?:compiled|built) (?:with|against|for) (?:cudnn )?(\d{1,2}\.\d{1,2}(?:\.\d{1,2})?)(?=[^\n]{0,60})",
+    ),
     ("cudnn_built", None, r"source was compiled with: ?(\d+\.\d+\.\d+)"),
     (
         "cudart",

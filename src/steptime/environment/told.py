@@ -36,6 +36,6 @@ def _conclusions(facts: Facts) -> dict[str, Value | None]:
         implied["os"] = facts.get("os") or "linux"
     if facts.get("jetson"):
         implied["arch"] = "aarch64"
-    if facts.get("nvml") or facts.get("kernel_module") not in {None, "none"}:
+    if facts.get("nvml") or facts.get("driver") or facts.get("kernel_module") not in {None, "none"}:
         implied["gpu_vendor"] = facts.get("gpu_vendor") or "nvidia"
     return implied

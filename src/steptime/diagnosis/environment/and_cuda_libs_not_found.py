@@ -47,6 +47,7 @@ RULE = Rule(
                 r"site-packages/nvidia/.{1,40}/lib.{0,80}ld_library_path",
                 r"tensorflow\[and-cuda\].{0,60}(installed|successfully).{0,200}(\[\]|not found|skipping)",
                 r"nvidia wheels (are )?(installed|present).{0,80}(\[\]|not|no gpu)",
+                r"nvidia-.{1,20}-cu1\d.{0,6} (wheels?|packages?|libraries) (is |are )?(all )?(installed|present|there)",
             ),
         ),
         Clue(

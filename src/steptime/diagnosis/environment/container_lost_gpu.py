@@ -31,6 +31,7 @@ RULE = Rule(
     clues=(
         Clue(3, Says(r"failed to initialize nvml: unknown error")),
         Clue(3, is_("nvml", "unknown")),
+        Clue(2.8, Says(r"unknown error (in|inside) .{0,20}(container|docker|pod)")),
         Clue(
             2.4,
             Says(

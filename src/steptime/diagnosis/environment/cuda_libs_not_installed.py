@@ -1,6 +1,6 @@
 """The CUDA build of TensorFlow without any CUDA libraries."""
 
-from steptime.diagnosis.condition import All, Check, Says, at_least, is_
+from steptime.diagnosis.condition import All, Any, Check, Says, Unknown, is_
 from steptime.diagnosis.environment.commands import INSTALL, LIST_GPUS
 from steptime.diagnosis.environment.places import CONTAINER
 from steptime.diagnosis.environment.signs import CUDART_LINE, NO_GPU_LISTED, SKIPPED_GPUS
@@ -50,12 +50,32 @@ RULE = Rule(
             ),
         ),
         Clue(
+            2.4,
+            All(
+                Says(
+                    r"no nvidia-.{1,12}-cu1\d",
+                    r"without (any )?nvidia-.{1,12}-cu1\d",
+                    r"(no|without) (nvidia )?cuda (wheels|libraries|runtime)",
+                ),
+                Any(CUDART_LINE, SKIPPED_GPUS, NO_GPU_LISTED),
+            ),
+        ),
+        Clue(
             0.4,
             Says(
                 r"no nvidia-.{1,12}-cu1\d", r"without (the )?(cuda|\[?and-cuda)", r"cuda (is )?not installed"
             ),
         ),
-        Clue(1.2, All(is_("os", "linux"), NO_GPU_LISTED, at_least("tensorflow", "2.14"))),
+        Clue(
+            2.0,
+            All(
+                is_("os", "linux"),
+                NO_GPU_LISTED,
+                Any(Unknown("container"), is_("container", "none")),
+                Any(Unknown("hosted"), is_("hosted", "none")),
+                Unknown("cuinit"),
+            ),
+        ),
         Clue(-0.6, Check("cuinit", test=lambda code: str(code) not in {"ok", "unknown_303", "minus_1"})),
         Clue(-1, Check("nvidia_wheels", test=lambda wheels: any("runtime" in w for w in wheels))),
     ),

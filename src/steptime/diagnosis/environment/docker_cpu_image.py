@@ -24,8 +24,8 @@ RULE = Rule(
             Says(
                 r"docker run .{0,80}tensorflow/tensorflow(:latest|:\d\.\d{1,2}\.\d)?(-jupyter|-py3)?(?![:\w./-])",
                 _PLAIN_TAG + r"( |$|\()",
-                r"image tensorflow/tensorflow:(latest|\d\.\d{1,2}\.\d)(-jupyter)?(?!-gpu|-jupyter|\.|\d)",
-                r"no -gpu",
+                r"image (tag )?tensorflow/tensorflow:(latest|\d\.\d{1,2}\.\d)(-jupyter)?(?!-gpu|-jupyter|\.|\d)",
+                r"(no|without) -gpu",
             ),
         ),
         Clue(2.5, All(CONTAINER, is_("tensorflow_build", "cpu"))),
@@ -44,7 +44,11 @@ RULE = Rule(
         Clue(2.2, All(CONTAINER, is_("smi_works", True), NO_GPU_LISTED, Unknown("cuda_toolkit"))),
     ),
     commonness=1,
-    unless=(is_("gpu_vendor", "none", "amd"), is_("arch", "aarch64")),
+    unless=(
+        is_("gpu_vendor", "none", "amd"),
+        is_("arch", "aarch64"),
+        Says(r"tensorflow/tensorflow:([\d.]{1,10}(rc\d)?|latest|nightly|devel)(-py3)?-(gpu|rocm)"),
+    ),
     consequences=(
         "docker-no-gpus-flag",
         "cuda-libs-not-installed",

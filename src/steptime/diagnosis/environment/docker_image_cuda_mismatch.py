@@ -3,7 +3,7 @@
 from steptime.diagnosis.condition import All, Any, Check, Says, at_least, is_
 from steptime.diagnosis.environment.commands import BUILD_INFO, DOCKER_RUN
 from steptime.diagnosis.environment.places import CONTAINER
-from steptime.diagnosis.environment.signs import CUDART_LINE, CUDNN_MISMATCH, SKIPPED_GPUS
+from steptime.diagnosis.environment.signs import CUDART_LINE, CUDNN_MISMATCH, NO_GPU_LISTED, SKIPPED_GPUS
 from steptime.diagnosis.rule import Case, Clue, Remedy, Rule
 from steptime.environment.releases import cuda_major
 from steptime.environment.versions import numbers
@@ -48,6 +48,19 @@ RULE = Rule(
                 Check("cuda_toolkit", "tensorflow", test=_differs),
             ),
         ),
+        Clue(2.1, All(CONTAINER, is_("smi_works", True), NO_GPU_LISTED)),
+        Clue(
+            3.3,
+            All(
+                CONTAINER,
+                Check(
+                    "cuda_toolkit",
+                    "cuda_wanted",
+                    test=lambda have, want: numbers(str(have))[:1] != numbers(str(want))[:1],
+                ),
+            ),
+        ),
+        Clue(2.0, All(CONTAINER, Check("cuda_wanted", test=lambda _: True))),
         Clue(2.2, All(CONTAINER, Says(r"tensorflow/tensorflow:\d\.\d{1,2}\.\d.{0,10}-gpu"), Says(r"--gpus"))),
         Clue(
             2.0,
@@ -66,7 +79,12 @@ RULE = Rule(
         is_("smi_works", False),
         at_least("cudnn_wheel", "9.3"),
     ),
-    consequences=("cuda-libs-not-installed", "and-cuda-libs-not-found", "wrong-cuda-major"),
+    consequences=(
+        "cuda-libs-not-installed",
+        "and-cuda-libs-not-found",
+        "wrong-cuda-major",
+        "cuda-lib-not-found",
+    ),
     decide="Inside the container: " + BUILD_INFO + " and ls /usr/local | grep cuda",
     fires=(
         Case(

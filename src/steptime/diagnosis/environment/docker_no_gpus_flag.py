@@ -80,6 +80,16 @@ RULE = Rule(
             ),
         ),
         Clue(
+            2.6,
+            All(
+                CONTAINER,
+                Says(
+                    r"(without|no|missing|lacks|forgot) (a |the |any )?(gpu )?(device reservation|--gpus|gpu flag|"
+                    r"gpus flag|--device nvidia|resource limit|nvidia\.com/gpu)"
+                ),
+            ),
+        ),
+        Clue(
             1.0,
             All(
                 CONTAINER,
@@ -100,6 +110,7 @@ RULE = Rule(
             ),
         ),
         Clue(2.4, All(CONTAINER, Says(r"/dev/nvidia0 does not exist"))),
+        Clue(2.0, All(CONTAINER, NO_GPU_LISTED)),
         Clue(
             2.1, All(CONTAINER, Says(r"could not find cuda drivers on your machine"), Unknown("cuda_toolkit"))
         ),

@@ -70,15 +70,14 @@ RULE = Rule(
             ),
         ),
         Clue(
-            2.3,
+            2.7,
             All(
                 is_("os", "linux"),
                 Check("driver", "tensorflow", test=_old_linux),
-                is_("gpu_vendor", "nvidia"),
                 Any(is_("wsl", False), Unknown("wsl")),
             ),
         ),
-        Clue(2.3, All(is_("wsl", True), Check("driver", "tensorflow", test=_old_windows))),
+        Clue(2.7, All(is_("wsl", True), Check("driver", "tensorflow", test=_old_windows))),
         Clue(
             2.3,
             Check(

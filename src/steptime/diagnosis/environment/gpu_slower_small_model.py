@@ -45,7 +45,13 @@ RULE = Rule(
             ),
         ),
         Clue(2.0, Says(r"utili[sz]ation.{0,20}(about|around|only|~|below|<)? ?[0-9] ?%")),
-        Clue(0.4, Says(r"mnist", r"small (model|network|batch)", r"batch_?size ?= ?(1|8|16|32|64)(?!\d)")),
+        Clue(
+            0.8,
+            Says(
+                r"(tiny|small|little|shallow|simple) (dense )?(layers?|models?|networks?|nets?|batch(es)?|data ?sets?)"
+            ),
+        ),
+        Clue(0.4, Says(r"mnist", r"batch_?size ?= ?(1|8|16|32|64)(?!\d)")),
     ),
     commonness=3,
     slow=True,

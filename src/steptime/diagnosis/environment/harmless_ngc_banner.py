@@ -17,7 +17,7 @@ RULE = Rule(
         Clue(
             1,
             Says(
-                r"the nvidia driver was not detected\. ?gpu functionality will not be available",
+                r"the nvidia driver was not detected(\. ?gpu functionality will not be available)?",
                 r"use 'nvidia-docker run' to start this container",
                 r"use the nvidia container toolkit to start this container",
             ),

@@ -44,6 +44,15 @@ RULE = Rule(
                 r"searched for cuda in the following directories",
             ),
         ),
+        Clue(
+            2.4,
+            Says(
+                r"no .{0,50}libdevice",
+                r"no nvidia-cuda-nvcc",
+                r"libdevice (is )?(missing|absent|not there)",
+                r"without nvidia-cuda-nvcc",
+            ),
+        ),
         Clue(2.3, All(is_("libdevice", False), is_("cuinit", "ok"), is_("tensorflow_build", "cuda"))),
     ),
     commonness=3,

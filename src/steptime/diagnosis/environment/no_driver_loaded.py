@@ -67,6 +67,15 @@ RULE = Rule(
         ),
         Clue(2.6, All(is_("kernel_module", "none"), is_("gpu_on_pci", True))),
         Clue(
+            2.5,
+            All(
+                is_("kernel_module", "none"),
+                Any(NO_DEVICE, CUINIT_303),
+                Any(Unknown("container"), is_("container", "none")),
+                Not(Any(is_("wsl", True))),
+            ),
+        ),
+        Clue(
             2.4,
             All(
                 is_("kernel_module", "none"),

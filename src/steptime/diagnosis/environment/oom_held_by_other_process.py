@@ -49,16 +49,16 @@ RULE = Rule(
                 r"device:gpu:\d with \d{1,3} ?mb memory",
             ),
         ),
+        Clue(2.0, Says(r"/dev/nvidia\d:.{0,200}python")),
+        Clue(1.0, Says(r"\d{4,6}mib ?/ ?\d{4,6}mib.{0,300}python")),
         Clue(
             2.2,
             Says(
-                r"/dev/nvidia\d:.{0,200}python",
                 (
-                    r"(other|another|second|zombie) (process|kernel|notebook|session|program).{0,60}(memory|gpu|"
-                    r"holds|using)"
+                    r"(other|another|second|zombie|old) (python |notebook |jupyter )?(pid|process|kernel|notebook|"
+                    r"session|program|script)(?!.{0,40}cuda_visible).{0,80}(memory|gpu|hold|using|mib|\dgb|gib)"
                 ),
                 r"(memory|gpu).{0,60}(held|used|occupied|taken) by (an)?other",
-                r"\d{4,6}mib ?/ ?\d{4,6}mib.{0,300}python",
             ),
         ),
         Clue(2.0, Says(r"ran out of memory trying to allocate")),

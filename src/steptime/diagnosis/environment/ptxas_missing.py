@@ -41,6 +41,8 @@ RULE = Rule(
                 r"couldn't (find|invoke) ptxas",
                 r"ptxas(/nvlink)? (version|exited|returned an error)",
                 r"could not find ptxas",
+                r"no ptxas",
+                r"ptxas (is )?(missing|absent)",
                 (
                     r"(no such file or directory|permission denied).{0,20}ptxas|ptxas.{0,40}(no such file|"
                     r"permission denied|not executable)"

@@ -19,6 +19,8 @@ NO_GPU_LISTED = Says(
         r"empty list|empty|\[\])"
     ),
     r"num gpus available: ?0(?!\d)",
+    r"list_physical_devices.{0,12} (is |was |stays )?(empty|\[\])",
+    r"list of (gpus|devices) is empty",
     r"gpu is not available",
     r"no gpu/tpu found",
     r"gpu device not found",

@@ -68,7 +68,11 @@ RULE = Rule(
                     r"name: tensorflow ?version: ?\d.{0,600}name: tensorflow-(gpu|cpu)|name: tensorflow-(gpu|cpu)"
                     r".{0,600}name: tensorflow ?version"
                 ),
-                r"(both|two|several|multiple) (versions? of |kinds? of )?tensorflow",
+                r"(both|two|several|multiple|more than one) (versions? of |kinds? of )?tensorflow",
+                (
+                    r"(tensorflow-(cpu|gpu|intel)|tf-nightly).{0,40}(installed|present) (together|beside|both|too|"
+                    r"as well|side by side)"
+                ),
                 r"tensorflow and tensorflow-(gpu|cpu) (are )?(both )?installed",
                 r"tensorflow-gpu .{0,6}and .{0,6}tensorflow(?!-)",
                 r"invalid distribution -?~?ensorflow",

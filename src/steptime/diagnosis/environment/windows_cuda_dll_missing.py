@@ -3,6 +3,7 @@
 from steptime.diagnosis.condition import All, Says, below, is_
 from steptime.diagnosis.environment.commands import LIST_GPUS, WSL_STEPS
 from steptime.diagnosis.environment.places import WINDOWS
+from steptime.diagnosis.environment.signs import NO_GPU_LISTED
 from steptime.diagnosis.rule import Case, Clue, Remedy, Rule
 
 RULE = Rule(
@@ -33,12 +34,20 @@ RULE = Rule(
                     r"could not load dynamic library '(cudart|cudnn|cublas|cublaslt|cufft|curand|cusolver|"
                     r"cusparse|nvcuda)\w{0,12}\.dll"
                 ),
-                r"(cudart|cudnn|cublas|cufft|curand|cusolver|cusparse)64_\w{1,5}\.dll ?(not found|is missing)",
+                (
+                    r"(cudart|cudnn|cublas|cufft|curand|cusolver|cusparse)64_\w{1,5}\.dll ?(is )?(not found|"
+                    r"missing|not on|not in|absent)"
+                ),
                 r"could not find '?(cudart|cudnn|cublas|nvcuda)\w{0,8}\.dll",
                 r"importerror: could not find '(cudart|cudnn|nvcuda)",
+                (
+                    r"(couldn't open|could not open|unable to (load|open)|cannot (load|open)|can't (load|open|"
+                    r"find)).{0,40}(cudart|cudnn|cublas|cufft|curand|cusolver|cusparse|nvcuda)(64_\w{1,5})?\.dll"
+                ),
                 r"could not locate (zlibwapi|cudnn_ops_infer64_8|cudnn_cnn_infer64_8)\.dll",
             ),
         ),
+        Clue(2.0, All(WINDOWS, below("tensorflow", "2.11"), NO_GPU_LISTED)),
         Clue(0.5, All(WINDOWS, below("tensorflow", "2.11"))),
     ),
     commonness=2,
@@ -49,7 +58,6 @@ RULE = Rule(
         "libcuda-missing",
         "cuda-libs-not-installed",
         "cuda-lib-not-found",
-        "wrong-cuda-major",
     ),
     decide="where cudart64_110.dll cudnn64_8.dll",
     fires=(
