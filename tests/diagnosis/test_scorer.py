@@ -1,7 +1,7 @@
 """How often the doctor is right on reports, reworded.
 
-``cases`` are public reports; ``unseen`` are others, collected after the rules were written; ``stated`` are facts in a person's
-words beside a line that many kinds share; ``healthy`` are logs without a fault.
+``cases`` are public reports; ``unseen`` are others, collected after the rules were written; ``stated`` are facts in a
+person's words beside a line that many kinds share; ``healthy`` are logs without a fault.
 """
 
 import json

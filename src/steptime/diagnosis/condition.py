@@ -62,13 +62,11 @@ class Check:
     Args:
         names: Names of the facts.
         test: Receives their values in this order. ``None`` from it means "can't be said".
-        origin: Restricts the condition to facts of one origin, or ``None`` for any.
     """
 
-    def __init__(self, *names: str, test: Callable[..., bool | None], origin: str | None = None) -> None:
+    def __init__(self, *names: str, test: Callable[..., bool | None]) -> None:
         self.names = names
         self.test = test
-        self.origin = origin
 
     def judge(self, situation: Situation) -> Verdict:
         """Apply the test."""
@@ -77,8 +75,6 @@ class Check:
         missing = tuple(name for name, value in zip(self.names, values, strict=True) if value is None)
         if missing:
             return Verdict(holds=None, missing=missing)
-        if self.origin is not None and any(facts.origins.get(name) != self.origin for name in self.names):
-            return Verdict(holds=None, missing=self.names)
         holds = self.test(*values)
         shown = tuple(
             f"{name} = {facts.text(name)} ({facts.origins.get(name, 'known')})" for name in self.names

@@ -16,7 +16,6 @@ FACTS: dict[str, str] = {
     "cpu_threads": "processor threads that the machine shows",
     "cpu_quota": "processor threads' worth of time that the container may use",
     "cpu_usable": "processor threads this process may run on",
-    "shm_bytes": "size of /dev/shm",
     "bytecode_cached": "whether the installed TensorFlow has cached bytecode",
     "bytecode_writable": "whether Python may write bytecode beside the installed packages",
     "bytecode_off": "whether PYTHONDONTWRITEBYTECODE is set",

@@ -136,11 +136,13 @@ def _why_unknown(facts: Facts) -> dict[str, str]:
         )
     if facts.get("secure_boot") is None:
         reasons["secure_boot"] = "the firmware's variables can't be read"
+    if facts.get("nouveau") is None:
+        reasons["nouveau"] = "the kernel's list of modules can't be read"
     return reasons
 
 
 _OF_GPU = (
     "cuinit", "driver", "driver_cuda", "nvml", "gpu", "gpu_cc", "gpu_cc_max", "gpu_count", "throttle", "pcie_narrow",
     "compute_mode", "mig",
-    "gpu_others", "gpu_memory_free_share", "proof", "dev_access",
+    "gpu_others", "gpu_memory_free_share", "proof", "dev_access", "smi_works",
 )  # fmt: skip

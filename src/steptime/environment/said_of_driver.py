@@ -21,20 +21,27 @@ SAYINGS: tuple[tuple[str, Value | None, str], ...] = (
     (
         "gpu_on_pci",
         True,
-        r"lspci (?:shows|lists|names|has|sees) (?:a|an|the|my) (?:nvidia|gpu|card|geforce|tesla)|card is on (?:the )?(?:lspci|pci)",
+        (
+            r"lspci (?:shows|lists|names|has|sees) (?:a|an|the|my) (?:nvidia|gpu|card|geforce|tesla)|card "
+            r"is on (?:the )?(?:lspci|pci)"
+        ),
     ),
     ("gpu_vendor", "amd", r"lspci .{0,40}\b(?:amd|ati)\b|only an amd|amd/ati only"),
     (
         "gpu_vendor",
         "none",
-        r"no gpu in (?:this|the) (?:machine|server|vm|laptop)|lspci shows no nvidia|cpu-only (?:machine|server|vm|laptop|instance)",
+        (
+            r"no gpu in (?:this|the) (?:machine|server|vm|laptop)|lspci shows no nvidia|cpu-only "
+            r"(?:machine|server|vm|laptop|instance)"
+        ),
     ),
     (
         "kernel_module",
         "none",
         (
             r"kernel driver does not appear to be running|lsmod (?:has|shows|lists) no nvidia|"
-            r"/proc/driver/nvidia/version (?:is )?(?:missing|absent|not there|does not exist)|no /proc/driver/nvidia|lsmod \| grep nvidia (?:is|"
+            r"/proc/driver/nvidia/version (?:is )?(?:missing|absent|not there|does not exist)|no "
+            r"/proc/driver/nvidia|lsmod \| grep nvidia (?:is|"
             r"shows|prints) (?:empty|nothing)"
         ),
     ),
@@ -67,7 +74,8 @@ SAYINGS: tuple[tuple[str, Value | None, str], ...] = (
         "smi_works",
         True,
         (
-            r"(?<!host )(?<!windows )\bnvidia-smi (?:works|is fine|fine|ok|lists|shows (?:the|my|a) (?:gpu|card))(?! on (?:the )?host| outside)|"
+            r"(?<!host )(?<!windows )\bnvidia-smi (?:works|is fine|fine|ok|lists|shows (?:the|my|a) "
+            r"(?:gpu|card))(?! on (?:the )?host| outside)|"
             r"nvidia-smi(?:\.exe)? (?:lists|sees) (?:a|the) gpu|nvidia-smi in windows works"
             r"|\| nvidia-smi \d{3}\.|gpu 0: .{3,60}\(uuid: gpu-|nvidia-smi and nvcc (?:work|fine)"
         ),

@@ -33,7 +33,10 @@ SAYINGS: tuple[tuple[str, Value | None, str], ...] = (
     (
         "keras_backend",
         None,
-        r"(?:keras_backend|keras\.json).{0,3}\]? ?(?:=|:|is|names?|says|has|set to)? ?.{0,12}?\b(jax|torch|pytorch|numpy|openvino)\b",
+        (
+            r"(?:keras_backend|keras\.json).{0,3}\]? ?(?:=|:|is|names?|says|has|set to)? ?.{0,12}?\b(jax|"
+            r"torch|pytorch|numpy|openvino)\b"
+        ),
     ),
     ("keras_backend", None, r"using (jax|pytorch|torch|numpy) backend"),
     ("python_bits", 32, r"32[- ]bit python|python.{0,20}\b32 bit|win32\.whl|\(32[- ]bit"),

@@ -72,17 +72,6 @@ CUDNN_MISMATCH = Says(
     r"cudnn library needs to have matching major version",
     r"cudnn.{0,40}version mismatch|cudnn_status_version_mismatch|cudnn_status_sublibrary_version_mismatch",
 )
-OOM = Says(
-    r"cuda_error_out_of_memory",
-    r"ran out of memory trying to allocate",
-    r"out of memory (while )?trying to allocate",
-    r"oom when allocating tensor",
-    r"resourceexhausted",
-    r"resource exhausted: (oom|out of memory|failed to allocate)",
-    r"cublas_status_alloc_failed",
-    r"cudnn_status_alloc_failed",
-    r"out of memory allocating",
-)
 CUDA_IN_USE = Says(
     r"successfully opened (dynamic|cuda) library libcu(dart|blas|dnn|fft)",
     r"created (tensorflow )?device .{0,80}gpu:\d",
