@@ -1,3 +1,5 @@
+import pytest
+
 from steptime.diagnosis.condition import All, Check, Says, is_
 from steptime.diagnosis.environment import diagnose, why_no_gpu
 from steptime.diagnosis.evaluate import evaluate
@@ -138,3 +140,83 @@ def test_why_no_gpu_is_silent_when_nothing_speaks_against_the_gpu():
         known({"gpu_vendor": "nvidia", "tensorflow_gpus": 1, "proof": "ok", "os": "linux"}, "read here")
     )
     assert why_no_gpu(facts) is None
+
+
+GOOD_MACHINE = {
+    "os": "linux", "arch": "x86_64", "wsl": False, "glibc": "2.39", "hosted": "none", "container": "none",
+    "scheduler": "none", "cpu_avx": True,
+    "cpu_usable": 16, "gpu_vendor": "nvidia", "gpu": ("NVIDIA H100 PCIe",), "gpu_count": 1, "gpu_cc": "9.0",
+    "gpu_cc_max": "9.0",
+    "gpu_on_pci": True, "driver": "570.133.20", "driver_cuda": "12.8", "kernel_module": "570.133.20",
+    "libcuda": "570.133.20",
+    "nouveau": False, "secure_boot": False, "smi_works": True, "nvml": "ok", "cuinit": "ok", "dev_nvidia": True,
+    "dev_uvm": True,
+    "dev_access": True, "mig": False, "compute_mode": "default", "pcie_narrow": "none", "throttle": "none",
+    "gpu_others": (),
+    "gpu_memory_free_share": 0.99, "gpus_hidden": False, "loader_path_stubs": False, "loader_path_cuda": "none",
+    "python": "3.12.3",
+    "python_bits": 64, "conda": False, "tensorflow": "2.21.0", "tensorflow_packages": ("tensorflow",),
+    "tensorflow_build": "cuda",
+    "tensorflow_cuda": "12.5.1", "tensorflow_state": "ok", "tensorflow_gpus": 1, "local_shadow": "none",
+    "numpy": "2.4.6",
+    "protobuf": "7.36.2", "cudnn_wheel": "9.28.0.42", "nvidia_wheels": ("nvidia-cuda-runtime-cu12 12.9.79",),
+    "cudart": "wheel",
+    "libs_missing": (), "ptxas": True, "libdevice": True, "bytecode_cached": True, "bytecode_writable": True,
+    "bytecode_off": False,
+    "proof": "ok",
+}  # fmt: skip
+
+
+def good_machine_but(**changes):
+    return diagnose(known(GOOD_MACHINE | changes, "read here"))
+
+
+def test_a_good_machine_has_no_finding_and_much_that_is_fine():
+    diagnosis = good_machine_but()
+    assert not diagnosis.findings
+    assert len(diagnosis.fine) >= 25
+    assert why_no_gpu(known(GOOD_MACHINE, "read here")) is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "kind"),
+    [
+        ({"gpus_hidden": True, "visible_devices": "-1", "cuinit": "cuda_error_no_device", "tensorflow_gpus": 0},
+        "cuda-visible-devices"),
+        ({"kernel_module": "none", "dev_nvidia": False, "dev_uvm": False, "cuinit": "cuda_error_no_device"},
+        "no-driver-loaded"),
+        ({"kernel_module": "none", "nouveau": True, "smi_works": False, "cuinit": "cuda_error_no_device"},
+        "nouveau-owns-gpu"),
+        ({"kernel_module": "none", "secure_boot": True, "smi_works": False}, "secure-boot-module-unsigned"),
+        ({"kernel_module": "570.86.15", "nvml": "mismatch", "cuinit": "cuda_error_system_driver_mismatch"},
+        "driver-library-mismatch"),
+        ({"driver": "510.47.03", "kernel_module": "510.47.03", "libcuda": "510.47.03"}, "driver-too-old"),
+        ({"dev_access": False, "cuinit": "cuda_error_no_device"}, "device-permissions"),
+        ({"dev_uvm": False, "cuinit": "cuda_error_unknown"}, "uvm-device-missing"),
+        ({"cudart": "missing", "nvidia_wheels": (), "libs_missing": ("libcudart.so.12",), "tensorflow_gpus": 0},
+        "cuda-libs-not-installed"),
+        ({"libs_missing": ("libcudnn.so.9",), "tensorflow_gpus": 0}, "and-cuda-libs-not-found"),
+        ({"tensorflow_build": "cpu", "tensorflow_packages": ("tensorflow-cpu",), "tensorflow_gpus": 0},
+        "tensorflow-cpu-build"),
+        ({"tensorflow_packages": ("tensorflow", "tf-nightly")}, "two-tf-packages"),
+        ({"gpu_cc": "5.2", "gpu_cc_max": "5.2", "gpu": ("GTX 980",)}, "cc-too-old"),
+        ({"gpu_cc": "12.0", "gpu_cc_max": "12.0", "tensorflow": "2.20.0", "proof": "matrix product: x"},
+        "blackwell-sm90a-ptx"),
+        ({"gpu_others": ("process 7: 79000 MiB",), "gpu_memory_free_share": 0.02}, "oom-held-by-other-process"),
+        ({"scheduler": "slurm", "job_gpus": False, "cuinit": "cuda_error_no_device"}, "hpc-no-gpu-allocated"),
+        ({"container": "docker", "dev_nvidia": False, "libcuda": "missing", "smi_works": False}, "docker-no-gpus-flag"),
+        ({"container": "docker", "libcuda": "missing", "driver_capabilities": "utility"}, "docker-driver-capabilities"),
+        ({"wsl": True, "dev_dxg": False, "cuinit": "cuda_error_no_device", "kernel_module": "none"},
+        "wsl2-cuinit-no-device"),
+        ({"arch": "aarch64", "tensorflow_build": "cpu", "tensorflow_gpus": 0}, "arm64-no-cuda-wheel"),
+        ({"proof": "convolution with gradient: differs from the CPU by 0.3 of the largest value"},
+        "gpu-calculation-failed"),
+        ({"throttle": "thermal"}, "gpu-throttled"),
+        ({"pcie_narrow": "4 of 16 lanes"}, "pcie-link-narrow"),
+        ({"compute_mode": "exclusive"}, "gpu-exclusive-mode"),
+        ({"mig": True}, "mig"),
+        ({"cpu_quota": 2.0}, "cpu-quota-below-threads"),
+    ],
+)  # fmt: skip
+def test_one_fault_on_a_good_machine_is_found_first(changes, kind):
+    assert kinds(good_machine_but(**changes))[:1] == [kind]

@@ -65,6 +65,18 @@ def test_a_crash_of_tensorflow_is_a_fact_and_its_last_words_are_kept(monkeypatch
     assert "crashed" in facts.unknown["tensorflow_gpus"]
 
 
+def test_a_crash_in_the_proof_is_no_failed_import(monkeypatch):
+    body = {"tensorflow_gpus": 1, "tensorflow_state": "ok"}
+    monkeypatch.setattr(
+        read, "ask", lambda *_, **__: Answer(state="crashed", body=body, said=b"LLVM ERROR: PTX version 8.5")
+    )
+    first = known({"tensorflow_packages": ("tensorflow",), "local_shadow": "none"}, "read here")
+    facts = read.read_tensorflow(first)
+    assert facts.get("tensorflow_state") == "ok"
+    assert facts.get("tensorflow_gpus") == 1
+    assert facts.get("proof") == "the calculation ended with: crashed"
+
+
 def test_the_measured_rate_comes_with_the_data_sheets(monkeypatch):
     body = {"tensorflow_gpus": 1, "proof": "ok", "proof_matmul_tflops": 14.2, "tensorflow_state": "ok"}
     monkeypatch.setattr(read, "ask", lambda *_, **__: Answer(state="ok", body=body, said=b""))

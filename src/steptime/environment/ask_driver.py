@@ -21,7 +21,9 @@ _CODES = {
     804: "cuda_error_compat_not_supported_on_device",
     999: "cuda_error_unknown",
 }  # fmt: skip
-_THROTTLE = {0x8 | 0x20 | 0x40: "thermal", 0x4: "power", 0x80: "power brake"}
+# Reasons for lower clocks, by bit: nvml.h, nvmlClocksEventReasons.
+_POWER_CAP = 0x4
+_THROTTLE = {0x8 | 0x20 | 0x40: "thermal", 0x80: "power brake"}
 
 
 def ask(libraries: list[str]) -> dict[str, object]:
@@ -127,11 +129,21 @@ def _each(facts: dict[str, object], handles: list[object], nvml: object) -> None
         p for found in _answers(nvml, "nvmlDeviceGetComputeRunningProcesses", handles) for p in found
     ]
     facts["gpu_others"] = [f"process {p.pid}: {(p.usedGpuMemory or 0) >> 20} MiB" for p in processes]
+    facts["throttle"] = _throttle(nvml, handles)
+    facts["pcie_narrow"] = _narrow(nvml, handles)
+
+
+def _throttle(nvml: object, handles: list[object]) -> str:
+    """Heat and power brakes; a reached power limit, normal at work, counts only if it was set below the card's own."""
     reasons = 0
     for bits in _answers(nvml, "nvmlDeviceGetCurrentClocksThrottleReasons", handles):
         reasons |= bits
-    facts["throttle"] = next((word for mask, word in _THROTTLE.items() if reasons & mask), "none")
-    facts["pcie_narrow"] = _narrow(nvml, handles)
+    limits = _answers(nvml, "nvmlDeviceGetEnforcedPowerLimit", handles)
+    usual = _answers(nvml, "nvmlDeviceGetPowerManagementDefaultLimit", handles)
+    lowered = any(limit < 0.95 * default for limit, default in zip(limits, usual, strict=False))
+    if reasons & _POWER_CAP and lowered:
+        return "power"
+    return next((word for mask, word in _THROTTLE.items() if reasons & mask), "none")
 
 
 def _narrow(nvml: object, handles: list[object]) -> str:

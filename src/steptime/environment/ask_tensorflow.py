@@ -24,11 +24,17 @@ def ask(device: str | None) -> dict[str, object]:
         "cuda" if build.get("is_cuda_build") else "rocm" if build.get("is_rocm_build") else "cpu"
     )
     if gpus or device:
+        _answer(facts)  # the proof may end this process: what is known so far must be out
         from steptime.environment.proof import SIZE, run_proof
 
         facts |= run_proof(device or "/GPU:0", size=512 if device else SIZE)
     return facts
 
 
+def _answer(facts: dict[str, object]) -> None:
+    sys.stdout.write("\n" + json.dumps(facts) + "\n")
+    sys.stdout.flush()
+
+
 if __name__ == "__main__":
-    sys.stdout.write("\n" + json.dumps(ask(sys.argv[1] if len(sys.argv) > 1 else None)) + "\n")
+    _answer(ask(sys.argv[1] if len(sys.argv) > 1 else None))

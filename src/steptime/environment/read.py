@@ -62,13 +62,17 @@ def read_tensorflow(
     said = read_sayings("\n".join(lines))
     values: dict[str, Value | None] = {k: said[k] for k in ("cudnn_loaded", "cudnn_built") if k in said}
     values |= {name: _plain(raw) for name, raw in answer.body.items()}
-    values["tensorflow_state"] = answer.state
+    imported = values.get("tensorflow_state") == "ok"
+    if not imported:
+        values["tensorflow_state"] = answer.state
+    elif answer.state != "ok":  # it listed the devices and then died in the proof
+        values["proof"] = f"the calculation ended with: {answer.state}"
     rate = values.get("proof_matmul_tflops")
     names = first.get("gpu")
     if rate is not None and isinstance(names, tuple) and names and device is None:
         values["proof_peak_tflops"] = data_sheet.fp32_tflops(names[0])
     layer = known(values, "said by TensorFlow", lines)
-    if answer.state != "ok":
+    if not imported:
         reason = f"importing TensorFlow ended with: {answer.state}"
         layer = merge(layer, Facts(unknown={"tensorflow_gpus": reason, "proof": reason}))
     elif not values.get("tensorflow_gpus"):

@@ -63,7 +63,7 @@ RULE = Rule(
         All(WINDOWS, at_least("tensorflow", "2.11")),
         All(at_least("tensorflow", "2.21"), Not(Says(r"cuda_error_invalid_(ptx|handle|resource)"))),
     ),
-    consequences=("cc-too-new-ptx-jit", "cc-too-old"),
+    consequences=("gpu-calculation-failed", "cc-too-new-ptx-jit", "cc-too-old"),
     decide=(
         'python -c "import tensorflow as tf; print(tf.__version__)"; nvidia-smi --query-gpu=name,'
         "compute_cap --format=csv"

@@ -40,7 +40,7 @@ RULE = Rule(
         Clue(2.2, All(more("gpu_cc_max", 11.9), Says(r"llvm error"))),
     ),
     commonness=2,
-    consequences=("blackwell-sm90a-ptx", "cc-too-new-ptx-jit", "ptxas-missing"),
+    consequences=("gpu-calculation-failed", "blackwell-sm90a-ptx", "cc-too-new-ptx-jit", "ptxas-missing"),
     decide="Does it run with jit_compile=False?",
     fires=(
         Case(

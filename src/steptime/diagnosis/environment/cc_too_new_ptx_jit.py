@@ -61,7 +61,7 @@ RULE = Rule(
     commonness=2,
     unless=(is_("os", "macos"), All(WINDOWS, at_least("tensorflow", "2.11"))),
     decide="Does the first step end after some minutes (this kind) or fail?",
-    slow=False,
+    slow=True,
     fires=(
         Case(
             log=(

@@ -52,6 +52,7 @@ RULE = Rule(
     ),
     commonness=2,
     unless=(is_("gpu_vendor", "amd", "none"), All(WINDOWS, at_least("tensorflow", "2.11"))),
+    consequences=("gpu-calculation-failed",),
     decide="nvidia-smi --query-gpu=name,compute_cap --format=csv; " + BUILD_INFO,
     clear=(
         "The wheel has machine code for this GPU.",

@@ -51,6 +51,7 @@ RULE = Rule(
         Clue(2.05, Says(r"dnn library is not found", r"dnn library initialization failed")),
     ),
     commonness=3,
+    consequences=("gpu-calculation-failed",),
     decide="Which line with E stands before it? Free GPU memory at that time: nvidia-smi",
     fires=(
         Case(

@@ -65,7 +65,10 @@ RULE = Rule(
         ),
     ),
     commonness=3,
-    consequences=("cudnn-handle-init-failed",),
+    consequences=(
+        "gpu-calculation-failed",
+        "cudnn-handle-init-failed",
+    ),
     decide="grep -h libcudnn /proc/<pid>/maps | head -1   # which copy is loaded?",
     clear=(
         "The cuDNN wheel is new enough for TensorFlow.",

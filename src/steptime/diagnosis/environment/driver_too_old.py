@@ -112,7 +112,12 @@ RULE = Rule(
     ),
     commonness=2,
     unless=(is_("gpu_vendor", "none", "amd", "apple"),),
-    consequences=("cudnn-handle-init-failed", "cuda-visible-devices", "forward-compat-unsupported"),
+    consequences=(
+        "gpu-calculation-failed",
+        "cudnn-handle-init-failed",
+        "cuda-visible-devices",
+        "forward-compat-unsupported",
+    ),
     decide="nvidia-smi   # its driver version against 525.60.13 (CUDA 12) or 570 (Blackwell)",
     clear=(
         "The driver is new enough for TensorFlow's CUDA.",

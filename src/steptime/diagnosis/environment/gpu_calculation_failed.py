@@ -21,8 +21,8 @@ RULE = Rule(
         ),
     ),
     verify=DOCTOR,
-    clues=(Clue(2.3, Check("proof", test=lambda answer: str(answer) not in {"ok", "not run"})),),
-    commonness=1,
+    clues=(Clue(2.0, Check("proof", test=lambda answer: str(answer) not in {"ok", "not run"})),),
+    commonness=0,
     clear=(
         "A matrix product, a convolution with gradient and a compiled step ran on the GPU and agree with the CPU.",
         is_("proof", "ok"),

@@ -57,6 +57,7 @@ RULE = Rule(
     ),
     commonness=1,
     consequences=(
+        "gpu-calculation-failed",
         "cuda-visible-devices",
         "no-driver-loaded",
         "cudnn-handle-init-failed",

@@ -48,6 +48,7 @@ RULE = Rule(
     ),
     commonness=2,
     unless=(is_("os", "windows", "macos"),),
+    consequences=("gpu-calculation-failed",),
     decide="echo $LD_LIBRARY_PATH; env -u LD_LIBRARY_PATH " + LIST_GPUS,
     clear=(
         "LD_LIBRARY_PATH names no CUDA folder that hides the wheels.",

@@ -56,7 +56,7 @@ RULE = Rule(
         Clue(2.3, All(is_("libdevice", False), is_("cuinit", "ok"), is_("tensorflow_build", "cuda"))),
     ),
     commonness=3,
-    consequences=("ptxas-missing", "cudnn-handle-init-failed"),
+    consequences=("gpu-calculation-failed", "ptxas-missing", "cudnn-handle-init-failed"),
     decide="find / -name 'libdevice*.bc' 2>/dev/null",
     clear=("libdevice is found.", is_("libdevice", True)),
     fires=(

@@ -68,7 +68,10 @@ RULE = Rule(
         Clue(-1.2, Says(r"oom when allocating tensor")),
     ),
     commonness=3,
-    consequences=("cudnn-handle-init-failed",),
+    consequences=(
+        "gpu-calculation-failed",
+        "cudnn-handle-init-failed",
+    ),
     decide="nvidia-smi   # before the start: does a process hold memory?",
     clear=("No other process holds the GPU's memory.", Check("gpu_others", test=lambda names: not names)),
     fires=(

@@ -48,6 +48,7 @@ RULE = Rule(
     ),
     commonness=3,
     unless=(is_("gpu_others", True),),
+    consequences=("gpu-calculation-failed",),
     decide="nvidia-smi before the start: is the card's memory free (this kind) or held by another process?",
     fires=(
         Case(

@@ -57,6 +57,7 @@ RULE = Rule(
         Clue(2.2, All(is_("ptxas", False), is_("cuinit", "ok"), is_("tensorflow_build", "cuda"))),
     ),
     commonness=2,
+    consequences=("gpu-calculation-failed",),
     decide=(
         "python -c \"import glob, sysconfig; print(glob.glob(sysconfig.get_path('purelib') + "
         "'/nvidia/cuda_nvcc/bin/ptxas'))\"; which ptxas"
