@@ -9,6 +9,11 @@ __version__ = "0.1.0"
 
 # Public name -> module that defines it.
 _PUBLIC: dict[str, str] = {
+    "fit": "steptime.engine.fit",
+    "evaluate": "steptime.engine.evaluate",
+    "predict": "steptime.engine.evaluate",
+    "install": "steptime.engine.install",
+    "uninstall": "steptime.engine.install",
     "SteptimeError": "steptime.errors",
     "UsageError": "steptime.errors",
     "DeviceError": "steptime.errors",
@@ -16,7 +21,19 @@ _PUBLIC: dict[str, str] = {
     "RunError": "steptime.errors",
 }
 
-__all__ = ["__version__", *_PUBLIC]
+__all__ = [  # noqa: RUF022 - the order in which a person meets them
+    "__version__",
+    "fit",
+    "evaluate",
+    "predict",
+    "install",
+    "uninstall",
+    "SteptimeError",
+    "UsageError",
+    "DeviceError",
+    "RecordError",
+    "RunError",
+]
 
 
 def __getattr__(name: str) -> object:

@@ -45,39 +45,15 @@ def make_record(plan: Plan | None = None, **changes: Any) -> RunRecord:
         outcome=Outcome(status="ok", phase="save"),
         device="cpu",
         device_reason="as asked",
-        environment=Environment(
-            python="3.12.1",
-            packages={"tensorflow-cpu": "2.21.0", "keras": "3.15.1"},
-            host={"cpu_model": "A processor", "physical_cores": 2, "os_release": "A system"},
-            no_gpu_reason="no NVIDIA driver",
-        ),
-        job=Job(
-            model="mnist_cnn",
-            parameters=93_322,
-            train_samples=60_000,
-            validation_samples=10_000,
-            batch_size=32,
-            steps_per_epoch=1875,
-            compiled_by="settings",
-            optimizer="Adam",
-            loss="SparseCategoricalCrossentropy",
-        ),
+        environment=_environment(),
+        job=_job(),
         phases=(
             Phase(name="import", duration_ns=5_000_000_000),
             Phase(name="warmup", duration_ns=900_000_000),
             Phase(name="train", duration_ns=40_000_000_000),
             Phase(name="validate", duration_ns=3_000_000_000),
         ),
-        epochs=tuple(
-            Epoch(
-                epoch=number,
-                logs={"loss": 0.14 / (number + 1), "accuracy": 0.95 + 0.02 * number},
-                steps=1875,
-                train_ns=20_000_000_000,
-                validate_ns=1_500_000_000,
-            )
-            for number in range(2)
-        ),
+        epochs=tuple(_epoch(number) for number in range(2)),
         steps=StepTimes(
             samples_per_s=3000.0,
             step_ns=10_666_667.0,
@@ -112,3 +88,36 @@ class FakeLauncher:
         record = dataclasses.replace(self._records.pop(0), plan=plan, run_id=folder.name)
         write_record(folder, record)
         return record
+
+
+def _environment() -> Environment:
+    return Environment(
+        python="3.12.1",
+        packages={"tensorflow-cpu": "2.21.0", "keras": "3.15.1"},
+        host={"cpu_model": "A processor", "physical_cores": 2, "os_release": "A system"},
+        no_gpu_reason="no NVIDIA driver",
+    )
+
+
+def _job() -> Job:
+    return Job(
+        model="mnist_cnn",
+        parameters=93_322,
+        train_samples=60_000,
+        validation_samples=10_000,
+        batch_size=32,
+        steps_per_epoch=1875,
+        compiled_by="settings",
+        optimizer="Adam",
+        loss="SparseCategoricalCrossentropy",
+    )
+
+
+def _epoch(number: int) -> Epoch:
+    return Epoch(
+        epoch=number,
+        logs={"loss": 0.14 / (number + 1), "accuracy": 0.95 + 0.02 * number},
+        steps=1875,
+        train_ns=20_000_000_000,
+        validate_ns=1_500_000_000,
+    )

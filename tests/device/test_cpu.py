@@ -32,7 +32,7 @@ def burn(seconds_cpu):
 
 def test_a_busy_process_is_seen_as_its_own_work():
     cpu = Cpu()
-    burn(0.3)
+    burn(0.1)
     sample = cpu.sample()
     assert sample.own_utilisation_share > 0
     assert 0 <= sample.utilisation_share <= 1

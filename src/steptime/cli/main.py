@@ -3,14 +3,14 @@
 The modules of the commands are imported when they are called, so that help costs nothing.
 """
 
-import argparse
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 
 import steptime
 from steptime.cli import output
-from steptime.errors import SteptimeError
+from steptime.cli.options import Parser
+from steptime.errors import SteptimeError, UsageError
 
 # Command -> (module, what it does). The order is that of the help page.
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -26,17 +26,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0 fine, 1 finding, 2 wrong use, 3 a run failed, 130 Ctrl-C."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    parser = argparse.ArgumentParser(prog="steptime", description=(steptime.__doc__ or "").partition("\n")[0])
-    parser.add_argument("--version", action="version", version=f"steptime {steptime.__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, title="commands")
-    chosen = next((word for word in given if not word.startswith("-")), None)
-    for name, (module, summary) in COMMANDS.items():
-        command = commands.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")
-        if name == chosen:
-            import_module(module).add_arguments(command)
-    options = parser.parse_args(given)
     try:
-        return int(import_module(COMMANDS[options.command][0]).run(options))
+        return _run(given)
     except SteptimeError as error:
         output.error(error.message, error.hint)
         return error.exit_code
@@ -46,3 +37,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of a pipe, such as head, has seen enough
         output.close_quietly()
         return 0
+    except OSError as error:  # a file or folder that no command expected to fail
+        output.error(f"A file must be usable. Received: {error}", "Look at its path, owner and disk.")
+        return UsageError.exit_code
+
+
+def _run(given: list[str]) -> int:
+    parser = Parser(prog="steptime", description=(steptime.__doc__ or "").partition("\n")[0])
+    parser.add_argument("--version", action="version", version=f"steptime {steptime.__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, title="commands")
+    chosen = next((word for word in given if not word.startswith("-")), None)
+    for name, (module, summary) in COMMANDS.items():
+        command = commands.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")
+        if name == chosen:
+            import_module(module).add_arguments(command)
+    options = parser.parse_args(given)
+    options.command_line = ("steptime", *given)
+    return int(import_module(COMMANDS[options.command][0]).run(options))

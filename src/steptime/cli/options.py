@@ -2,9 +2,10 @@
 
 import argparse
 import os
-from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, NoReturn
 
+from steptime.errors import UsageError
 from steptime.plan.project_file import find_project_file, read_project_settings
 from steptime.plan.settings import Settings, change, parse_pairs
 
@@ -72,6 +73,19 @@ def read_settings(options: argparse.Namespace) -> Settings:
     return change(settings, flags, "a flag")
 
 
-def command_line(arguments: Sequence[str]) -> tuple[str, ...]:
-    """Return the command to repeat a run, without paths of the interpreter."""
-    return ("steptime", *arguments)
+class Parser(argparse.ArgumentParser):
+    """A parser whose complaints are errors like all others, and which takes no abbreviated flags.
+
+    A flag that a script may shorten is one that no later flag may resemble.
+    """
+
+    def __init__(self, **arguments: Any) -> None:
+        super().__init__(**arguments, allow_abbrev=False)
+
+    def error(self, message: str) -> NoReturn:
+        """Report wrong use.
+
+        Raises:
+            UsageError: Always.
+        """
+        raise UsageError(f"{self.prog}: {message}", hint=f"`{self.prog} --help` lists what can be said.")

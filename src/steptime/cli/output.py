@@ -1,18 +1,21 @@
 """The only module that prints: data to stdout, talk to stderr. Reads well without colour and in a log file."""
 
+import io
 import json
 import os
 import sys
-from typing import Any
+from typing import Any, TextIO
 
 
 def out(text: str) -> None:
     """Print data to stdout."""
+    _accept_any_text(sys.stdout)
     print(text)
 
 
 def out_json(value: Any) -> None:
     """Print a JSON value to stdout."""
+    _accept_any_text(sys.stdout)
     print(json.dumps(value, indent=1, ensure_ascii=False))
 
 
@@ -36,6 +39,12 @@ def is_terminal() -> bool:
 def close_quietly() -> None:
     """Let the interpreter exit without a complaint about a closed stdout."""
     sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - it lives as long as the process
+
+
+def _accept_any_text(stream: TextIO) -> None:
+    """Let a stream whose encoding lacks a character print an escape instead of failing."""
+    if isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(errors="backslashreplace")
 
 
 def one_line(text: str) -> str:

@@ -54,7 +54,7 @@ class Countdown:
             self._begin = (done, now_s)
             return None
         done_since, elapsed_s = done - self._begin[0], now_s - self._begin[1]
-        return elapsed_s / done_since * (self._epochs - done) if done_since > 0 else None
+        return elapsed_s / done_since * max(self._epochs - done, 0.0) if done_since > 0 else None
 
 
 class LineProgress:
@@ -64,6 +64,7 @@ class LineProgress:
         self._epochs = epochs
         self._countdown = Countdown(epochs)
         self._last_line_s = -_LINE_INTERVAL_S
+        self._phases: set[str] = set()
 
     def __enter__(self) -> Self:
         return self
@@ -76,6 +77,10 @@ class LineProgress:
     def event(self, event: dict[str, Any]) -> None:
         """Print a line for a phase, a note, an epoch, and now and then for the progress inside one."""
         line = describe(event, self._epochs)
+        if event["kind"] == "phase":
+            # Training and validation take turns: once each is enough in a log.
+            line = "" if event["name"] in self._phases else line
+            self._phases.add(event["name"])
         if event["kind"] == "progress":
             left_s = self._countdown.left_s(event["epoch"], event["step"], event["steps"])
             now_s = time.perf_counter()

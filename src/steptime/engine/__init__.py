@@ -1,0 +1,1 @@
+"""The training loop: Keras' own training, executed as fast as the machine allows."""

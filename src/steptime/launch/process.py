@@ -8,12 +8,14 @@ import subprocess
 import sys
 import sysconfig
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import steptime
+from steptime.errors import RunError, UsageError
 from steptime.launch.launcher import OnEvent
 from steptime.launch.variables import worker_variables
 from steptime.plan.plan import Plan
@@ -21,6 +23,10 @@ from steptime.record.events import EventReader, last_phase
 from steptime.record.schema import SCHEMA_VERSION, Outcome, RunRecord
 from steptime.record.store import LOG_FILE, RECORD_FILE, read_plan, read_record, write_record
 
+# A closed terminal ends a run as cleanly as Ctrl-C does.
+_STOP_SIGNALS = tuple(
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+)
 _POLL_S = 0.05
 # After a request to stop, the worker ends its block, saves the model and writes its record.
 _GRACE_S = 10.0
@@ -37,7 +43,18 @@ class _Stop:
 
 
 class ProcessLauncher:
-    """Launches workers as child processes (see ``steptime.launch.launcher.Launcher``)."""
+    """Launches workers as child processes (see ``steptime.launch.launcher.Launcher``).
+
+    Args:
+        worker: The command that takes a run folder as its last argument.
+        grace_s: Seconds between the request to stop and the kill.
+    """
+
+    def __init__(
+        self, worker: Sequence[str] = (sys.executable, "-m", "steptime.worker"), grace_s: float = _GRACE_S
+    ) -> None:
+        self._worker = tuple(worker)
+        self._grace_s = grace_s
 
     def launch(self, plan: Plan, folder: Path, on_event: OnEvent) -> RunRecord:
         """Execute ``plan`` and return its record; Ctrl-C is passed on and ends it cleanly."""
@@ -47,11 +64,13 @@ class ProcessLauncher:
             stop.signals += 1
             stop.reason = stop.reason or "interrupted"
 
-        former = {number: signal.signal(number, forward) for number in (signal.SIGINT, signal.SIGTERM)}
+        # What is ignored stays so: nohup asks for that.
+        heeded = [number for number in _STOP_SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
+        former = {number: signal.signal(number, forward) for number in heeded}
         try:
             with (folder / LOG_FILE).open("ab") as log:
                 worker = subprocess.Popen(
-                    [sys.executable, "-m", "steptime.worker", str(folder)],
+                    [*self._worker, str(folder)],
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=subprocess.STDOUT,
@@ -63,7 +82,7 @@ class ProcessLauncher:
                     self._watch(worker, plan, folder, on_event, stop)
                 finally:
                     if worker.poll() is None:
-                        worker.kill()
+                        _kill(worker)
                         worker.wait()
         finally:
             for number, handler in former.items():
@@ -88,31 +107,55 @@ class ProcessLauncher:
                 signals_sent = stop.signals
                 stop.since_s = now_s
                 worker.send_signal(signal.SIGINT)
-            if stop.reason is not None and now_s - stop.since_s > _GRACE_S:
-                worker.kill()
+            if stop.reason is not None and now_s - stop.since_s > self._grace_s:
+                _kill(worker)
             time.sleep(_POLL_S)
         for event in reader.new():
             on_event(event)
 
     def _record(self, code: int, plan: Plan, folder: Path, stop: _Stop) -> RunRecord:
         """Read the worker's record, or make one where it could not; a hang is a failure of its own."""
-        if (folder / RECORD_FILE).exists() and stop.reason != "time limit":
-            return read_record(folder)
-        written = read_record(folder) if (folder / RECORD_FILE).exists() else None
-        record = written or RunRecord(
-            schema_version=SCHEMA_VERSION,
-            steptime_version=steptime.__version__,
-            run_id=folder.name,
-            created=read_plan(folder)[1],
-            plan=plan,
-            outcome=_outcome(code, folder, stop),
-        )
-        if stop.reason == "time limit":
-            record = dataclasses.replace(record, outcome=_outcome(code, folder, stop))
-        # A full disk must not hide the answer: the record is still returned.
-        with contextlib.suppress(OSError):
+        if (folder / RECORD_FILE).exists():
+            record = read_record(folder)
+            if stop.reason == "time limit":
+                record = dataclasses.replace(record, outcome=_outcome(code, folder, stop))
+            elif record.outcome.status == "failed":
+                outcome = dataclasses.replace(record.outcome, log_tail=_log_tail(folder))
+                record = dataclasses.replace(record, outcome=outcome)
+            else:
+                return record
+        else:
+            record = RunRecord(
+                schema_version=SCHEMA_VERSION,
+                steptime_version=steptime.__version__,
+                run_id=folder.name,
+                created=read_plan(folder)[1],
+                plan=plan,
+                outcome=_outcome(code, folder, stop),
+            )
+        try:
             write_record(folder, record)
+        except OSError as error:
+            # That is then the likeliest reason of everything else, and the worker could not write it either.
+            unwritable = Outcome(
+                status="failed",
+                phase=record.outcome.phase,
+                reason=f"The run folder must be writable until the run ends. Received: {error.strerror}",
+                hint="Free some space, or choose another folder with --runs DIR.",
+                exit_code=UsageError.exit_code,
+                log_tail=record.outcome.log_tail,
+            )
+            return dataclasses.replace(record, outcome=unwritable)
         return record
+
+
+def _kill(worker: "subprocess.Popen[bytes]") -> None:
+    """Kill a worker and the processes it started, such as those that load data."""
+    if hasattr(os, "killpg"):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(worker.pid, signal.SIGKILL)
+    else:
+        worker.kill()
 
 
 def _outcome(code: int, folder: Path, stop: _Stop) -> Outcome:
@@ -124,7 +167,7 @@ def _outcome(code: int, folder: Path, stop: _Stop) -> Outcome:
             status="failed",
             reason=f"the time limit was reached in phase {phase!r}",
             hint="Give more with --time-limit, or see in worker.log what it was doing.",
-            exit_code=3,
+            exit_code=RunError.exit_code,
             **common,
         )
     if stop.reason == "interrupted":
@@ -132,20 +175,21 @@ def _outcome(code: int, folder: Path, stop: _Stop) -> Outcome:
             status="interrupted", reason="stopped before a record was written", exit_code=130, **common
         )
     if code < 0:
-        name = signal.Signals(-code).name
+        known = -code in set(signal.Signals)
+        name = signal.Signals(-code).name if known else f"signal {-code}"
         memory = " (the system does that when memory runs out)" if name == "SIGKILL" else ""
         return Outcome(
             status="failed",
             reason=f"the worker was ended by {name}{memory} in phase {phase!r}",
             hint="See worker.log; with too little memory use a smaller --batch-size or fewer data.",
-            exit_code=3,
+            exit_code=RunError.exit_code,
             **common,
         )
     return Outcome(
         status="failed",
         reason=f"the worker ended with exit code {code} in phase {phase!r}: {_last_words(tail)}",
         hint="The log is in worker.log; --debug prints it.",
-        exit_code=3,
+        exit_code=RunError.exit_code,
         **common,
     )
 

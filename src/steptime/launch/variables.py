@@ -1,9 +1,10 @@
-"""The environment variables a worker starts with. Pure: everything TensorFlow reads when it is imported."""
+"""The environment variables a worker starts with: everything TensorFlow reads when it is imported."""
 
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from steptime.plan.plan import Plan
+from steptime.plan.plan import LAUNCHED_VARIABLE, Plan
 
 
 def worker_variables(plan: Plan, inherited: Mapping[str, str], bytecode_cache: Path | None) -> dict[str, str]:
@@ -19,6 +20,8 @@ def worker_variables(plan: Plan, inherited: Mapping[str, str], bytecode_cache: P
     if plan.placement is not None:
         variables["CUDA_VISIBLE_DEVICES"] = plan.placement.visible_devices
     variables["KERAS_BACKEND"] = "tensorflow"
+    # The worker reads the same clock and so knows how long its start took.
+    variables[LAUNCHED_VARIABLE] = str(time.perf_counter_ns())
     # An unbuffered log is whole when the process is killed.
     variables["PYTHONUNBUFFERED"] = "1"
     variables.pop("PYTHONDONTWRITEBYTECODE", None)

@@ -10,9 +10,10 @@ import typing
 from collections.abc import Mapping
 from typing import Any, TypeVar, cast
 
-from steptime.errors import RecordError
+from steptime.errors import RecordError, UsageError
 
 _T = TypeVar("_T")
+_HINT = "The file was not written by this version of steptime, or was changed since."
 
 
 def to_json(value: object) -> Any:
@@ -93,7 +94,11 @@ def _decode_dataclass(kind: Any, value: Any, where: str) -> Any:
     }
     missing = sorted(required - set(value))
     _expect(not missing, f"the keys {missing}", sorted(value), where)
-    return kind(**{name: _decode(hints[name], item, f"{where}.{name}") for name, item in value.items()})
+    decoded = {name: _decode(hints[name], item, f"{where}.{name}") for name, item in value.items()}
+    try:
+        return kind(**decoded)
+    except UsageError as error:  # a value outside its limits, as the class itself checks
+        raise RecordError(f"{where}: {error.message}", hint=_HINT) from None
 
 
 def _expect(ok: bool, expected: str, received: object, where: str) -> None:
@@ -102,5 +107,5 @@ def _expect(ok: bool, expected: str, received: object, where: str) -> None:
         shown = text if len(text) <= 80 else text[:77] + "..."
         raise RecordError(
             f"{where} must be {expected}. Received: {shown}",
-            hint="The file was not written by this version of steptime, or was changed since.",
+            hint=_HINT,
         )

@@ -1,10 +1,14 @@
 """The plan of one run: workload, settings and protocol, complete before anything starts."""
 
+import math
 from dataclasses import dataclass, field
 
 from steptime.errors import UsageError
 from steptime.plan.settings import Settings
 from steptime.plan.workload import Workload
+
+# Environment variable in which a launcher tells the worker when it started it, in ns of time.perf_counter_ns.
+LAUNCHED_VARIABLE = "STEPTIME_LAUNCHED_NS"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +24,7 @@ class Protocol:
     sample_interval_s: float = 0.2
 
     def __post_init__(self) -> None:
-        if self.time_limit_s is not None and not self.time_limit_s > 0:
+        if self.time_limit_s is not None and not 0 < self.time_limit_s < math.inf:
             raise UsageError(
                 f"The time limit must be a positive number of seconds. Received: {self.time_limit_s!r}",
                 hint="Leave it out for no limit.",

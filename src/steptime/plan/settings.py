@@ -5,6 +5,7 @@ Flags, ``--set``, ``steptime.toml``, ``steptime settings`` and docs/settings.md 
 
 import dataclasses
 import difflib
+import math
 import re
 import types
 import typing
@@ -21,11 +22,19 @@ def _setting(
     *,
     choices: tuple[str, ...] = (),
     pattern: str = "",
+    words: str = "",
     above: float | None = None,
     minimum: float | None = None,
     below: float | None = None,
 ) -> Any:
-    limits = {"choices": choices, "pattern": pattern, "above": above, "minimum": minimum, "below": below}
+    limits = {
+        "choices": choices,
+        "pattern": pattern,
+        "words": words,
+        "above": above,
+        "minimum": minimum,
+        "below": below,
+    }
     return field(default=default, metadata={"meaning": meaning, **limits})
 
 
@@ -37,6 +46,7 @@ class Settings:
         "auto",
         "Where to train: auto, cpu, gpu (the first one) or gpu:N. auto takes a usable GPU if there is one.",
         pattern=r"auto|cpu|gpu(:\d+)?",
+        words="auto, cpu, gpu or gpu:N",
     )
     batch_size: int = _setting(
         32, "Samples per training step; a tf.data.Dataset brings its own batches.", minimum=1
@@ -45,7 +55,8 @@ class Settings:
     steps_per_epoch: int | None = _setting(
         None, "Steps that make an epoch; none means all the data.", minimum=1
     )
-    seed: int = _setting(0, "Seed of initial weights, data order and dropout.", minimum=0)
+    # NumPy's generators take 32 bits.
+    seed: int = _setting(0, "Seed of initial weights, data order and dropout.", minimum=0, below=2**32)
     loop: str = _setting(
         "auto",
         "How training steps are executed; auto measures on real steps and takes the fastest.",
@@ -97,7 +108,10 @@ class Settings:
         None, "Samples per validation step; none is the batch size.", minimum=1
     )
     name: str | None = _setting(
-        None, "Name of the run in lists and folders.", pattern=r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
+        None,
+        "Name of the run in lists and folders.",
+        pattern=r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}",
+        words="at most 64 letters, digits, dots, dashes and underscores, a letter or digit first",
     )
 
     def __post_init__(self) -> None:
@@ -194,6 +208,8 @@ def _check(declaration: dataclasses.Field[Any], value: Any) -> None:
 
 
 def _within(limits: Mapping[str, Any], value: Any) -> bool:
+    if isinstance(value, float) and not math.isfinite(value):
+        return False
     if limits["choices"] and value not in limits["choices"]:
         return False
     if limits["pattern"] and not re.fullmatch(limits["pattern"], value):
@@ -211,13 +227,13 @@ def _expectation(declaration: dataclasses.Field[Any]) -> str:
     if limits["choices"]:
         text = "one of " + ", ".join(limits["choices"])
     elif limits["pattern"]:
-        text = f"text of the form {limits['pattern']}"
+        text = limits["words"]
     else:
         text = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}[kind]
     for key, words in (("above", "above"), ("minimum", "of at least"), ("below", "and below")):
         if limits[key] is not None:
-            text += f" {words} {limits[key]:g}"
-    return text + (" or none" if may_be_none else "")
+            text += f" {words} {int(limits[key]) if limits[key] == int(limits[key]) else limits[key]}"
+    return text + (", or none" if may_be_none else "")
 
 
 def _type_text(declaration: dataclasses.Field[Any]) -> str:

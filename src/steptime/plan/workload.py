@@ -3,7 +3,10 @@
 import ast
 import difflib
 import importlib.util
+import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 
 from steptime.errors import UsageError
@@ -50,13 +53,17 @@ def parse_workload(text: str) -> Workload:
     functions = _function_names(names, text)
     if target in BUILT_IN:
         return Workload(name=target, kind="built-in", target=BUILT_IN[target], **functions)
-    if target.endswith(".py") or "/" in target or Path(target).exists():
+    if target.endswith(".py") or "/" in target or Path(target).is_file():
         path = Path(target)
         workload = Workload(name=path.stem, kind="file", target=str(path.absolute()), **functions)
         _check_source(_read_source(path), str(path), workload)
         return workload
-    if all(part.isidentifier() for part in target.split(".")) and _module_exists(target):
-        return Workload(name=target, kind="module", target=target, **functions)
+    module = _find_module(target) if all(part.isidentifier() for part in target.split(".")) else None
+    if module is not None:
+        workload = Workload(name=target, kind="module", target=target, **functions)
+        if module.origin and module.origin.endswith(".py"):
+            _check_source(_read_source(Path(module.origin)), module.origin, workload)
+        return workload
     near = difflib.get_close_matches(target, BUILT_IN, n=1)
     raise UsageError(
         f"The workload must be {', '.join(BUILT_IN)}, a Python file or a module. Received: {text!r}",
@@ -82,25 +89,34 @@ def _function_names(names: str, text: str) -> dict[str, str]:
     return dict(zip(("model_function", "data_function", "compile_function"), given, strict=False))
 
 
-def _module_exists(name: str) -> bool:
+def _find_module(name: str) -> ModuleSpec | None:
+    """Find a module as the worker will: in the current folder first. No package on the way is imported."""
+    first, *rest = name.split(".")
     try:
-        return importlib.util.find_spec(name) is not None
+        spec = PathFinder.find_spec(first, [str(Path.cwd())]) or importlib.util.find_spec(first)
     except (ImportError, ValueError):
-        return False
+        return None
+    full = first
+    for part in rest:
+        if spec is None or spec.submodule_search_locations is None:
+            return None
+        full = f"{full}.{part}"
+        spec = PathFinder.find_spec(full, list(spec.submodule_search_locations))
+    return spec
 
 
-def _read_source(path: Path) -> str:
+def _read_source(path: Path) -> bytes:
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_bytes()
     except FileNotFoundError:
         near = difflib.get_close_matches(path.name, [p.name for p in _siblings(path)], n=1)
         raise UsageError(
             f"The workload file must exist. Received: {str(path)!r}",
             hint=f"Did you mean {str(path.with_name(near[0]))!r}?" if near else _STARTER_HINT,
         ) from None
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
         raise UsageError(
-            f"The workload must be a readable Python file in UTF-8. Received: {str(path)!r} ({error})",
+            f"The workload must be a readable Python file. Received: {str(path)!r} ({error.strerror})",
             hint=_STARTER_HINT,
         ) from None
 
@@ -109,14 +125,17 @@ def _siblings(path: Path) -> list[Path]:
     return list(path.parent.glob("*.py")) if path.parent.is_dir() else []
 
 
-def _check_source(source: str, path: str, workload: Workload) -> None:
+def _check_source(source: bytes, path: str, workload: Workload) -> None:
     try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError) as error:
+        with warnings.catch_warnings():
+            # Python gives its advice on the source when the worker imports it; it belongs into worker.log.
+            warnings.simplefilter("ignore")
+            tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = getattr(error, "lineno", None)
         raise UsageError(
-            f"{path} must be valid Python. Line {line}: {getattr(error, 'msg', error)}",
-            hint="Mend that line.",
+            f"{path} must be valid Python. {f'Line {line}: ' if line else ''}{getattr(error, 'msg', error)}",
+            hint="Mend that line." if line else _STARTER_HINT,
         ) from None
     functions, names, imports_all = _top_level(tree)
     for wanted in (workload.model_function, workload.data_function):
@@ -135,16 +154,25 @@ def _top_level(tree: ast.Module) -> tuple[dict[str, ast.FunctionDef], set[str], 
     functions: dict[str, ast.FunctionDef] = {}
     names: set[str] = set()
     imports_all = False
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.Import, ast.ImportFrom)):
+    for node in _of_the_module(tree):
+        if isinstance(node, ast.FunctionDef):
+            functions[node.name] = node
+        elif isinstance(node, (ast.AsyncFunctionDef, ast.ClassDef)):
+            names.add(node.name)
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
             names |= {alias.asname or alias.name for alias in node.names}
             imports_all |= any(alias.name == "*" for alias in node.names)
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             names.add(node.id)
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef):
-            functions[node.name] = node
     return functions, names, imports_all
+
+
+def _of_the_module(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield all nodes but those inside functions and classes, whose names are not the module's."""
+    for child in ast.iter_child_nodes(node):
+        yield child
+        if not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+            yield from _of_the_module(child)
 
 
 def _check_callable_without_arguments(function: ast.FunctionDef, path: str) -> None:

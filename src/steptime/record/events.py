@@ -2,7 +2,8 @@
 
 Every line has ``t_ns`` (monotonic clock) and ``kind``; the last line tells where a dead worker died.
 
-    phase     name                                   a phase began
+    device    device, reason                         a device was taken
+    phase     name, words                            a phase began
     progress  epoch, step, steps, samples_per_s, logs    training goes on
     epoch     epoch, logs, train_ns, validate_ns     an epoch ended
     note      text                                   something a person should read
@@ -21,13 +22,17 @@ class EventWriter:
     """Appends events; each call is one complete line, flushed to the operating system."""
 
     def __init__(self, folder: Path) -> None:
-        self._file = (folder / FILE_NAME).open("a", encoding="utf-8")
+        self._file = (folder / FILE_NAME).open("a", encoding="utf-8", errors="backslashreplace")
 
     def write(self, kind: str, **fields: object) -> None:
         """Append one event."""
         line = json.dumps({"t_ns": time.perf_counter_ns(), "kind": kind, **fields}, ensure_ascii=False)
         self._file.write(line + "\n")
         self._file.flush()
+
+    def close(self) -> None:
+        """Close the file; what was written is there already."""
+        self._file.close()
 
 
 class EventReader:
@@ -60,13 +65,13 @@ def read_events(folder: Path) -> tuple[dict[str, Any], ...]:
 
 def last_phase(folder: Path) -> str:
     """Return the phase that the worker last reported; ``start`` if it reported none."""
-    names = [event["name"] for event in read_events(folder) if event.get("kind") == "phase"]
+    names = [event["name"] for event in read_events(folder) if event["kind"] == "phase" and "name" in event]
     return str(names[-1]) if names else "start"
 
 
 def _parse(line: bytes) -> dict[str, Any] | None:
     try:
         event = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return event if isinstance(event, dict) and "kind" in event else None

@@ -26,9 +26,12 @@ def write_bytes(path: Path, content: bytes) -> None:
 
 
 def write_json(path: Path, value: object) -> None:
-    """Replace ``path`` by ``value`` as JSON. NaN and infinities are not JSON and become null."""
+    """Replace ``path`` by ``value`` as JSON. NaN and infinities are not JSON and become null.
+
+    Bytes of file names that are not UTF-8, which Python keeps as lone surrogates, are written as JSON escapes.
+    """
     text = json.dumps(_finite(value), indent=1, ensure_ascii=False, allow_nan=False)
-    write_bytes(path, text.encode() + b"\n")
+    write_bytes(path, text.encode(errors="backslashreplace") + b"\n")
 
 
 def write_arrays(path: Path, arrays: "Mapping[str, np.ndarray[Any, Any]]") -> None:

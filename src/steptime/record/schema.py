@@ -58,7 +58,9 @@ class Job:
     parameters: int = _doc("number of weights, trainable or not")
     train_samples: int | None = _doc("training samples; null when a stream does not tell")
     validation_samples: int | None = _doc("validation samples; null when there are none or it is not known")
-    batch_size: int | None = _doc("samples per step; null when batches differ")
+    batch_size: int | None = _doc(
+        "samples per step; of a stream, those of its first batch; null when it cannot be read"
+    )
     steps_per_epoch: int | None = _doc("steps per epoch; null when a stream does not tell")
     compiled_by: str = _doc("workload or settings")
     optimizer: str = _doc("class of the optimizer")

@@ -43,7 +43,10 @@ def create_run_folder(runs: Path, study: str, plan: Plan, now: datetime.datetime
     """
     moment = now or datetime.datetime.now(datetime.UTC)
     label = plan.settings.name or plan.workload.name.rpartition(".")[2]
-    stem = f"{moment:%Y%m%d-%H%M%S}-{re.sub(r'[^A-Za-z0-9._-]+', '-', label)}"
+    # A name in any script is a fine folder; 64 characters stay below every file system's limit of 255 bytes
+    # even where each takes three.
+    name = re.sub(r"[^\w.-]+", "-", label)[:64]
+    stem = f"{moment:%Y%m%d-%H%M%S}-{name}"
     try:
         (runs / study).mkdir(parents=True, exist_ok=True)
         folder = _make_unused(runs / study, stem)

@@ -8,6 +8,7 @@ import numpy as np
 
 from steptime.errors import UsageError
 from steptime.plan.settings import Settings
+from steptime.worker.data import leaves
 
 _HINT_COMPILE = "Define compile_model(model) in the workload, or say --set loss=NAME."
 
@@ -21,12 +22,13 @@ class LossChoice:
     words: str
 
 
-def compile_by_settings(model: keras.Model, y: Any, settings: Settings) -> tuple[str, ...]:
+def compile_by_settings(model: keras.Model, output_shape: Any, y: Any, settings: Settings) -> tuple[str, ...]:
     """Compile ``model`` and return what was chosen, in words.
 
     Args:
         model: A built, uncompiled model.
-        y: Targets of the first batch.
+        output_shape: Shape of its one output, batch first.
+        y: Targets: all of them, or those of a first batch.
         settings: Optimizer, learning rate, loss, metrics, XLA.
 
     Raises:
@@ -34,7 +36,7 @@ def compile_by_settings(model: keras.Model, y: Any, settings: Settings) -> tuple
     """
     words = []
     if settings.loss == "auto":
-        choice = choose_loss(head_of(model), model.output_shape, y)
+        choice = choose_loss(head_of(model), output_shape, y)
         loss, metrics = choice.loss, choice.metrics
         words.append(choice.words)
     else:
@@ -56,48 +58,69 @@ def choose_loss(head: str, output_shape: Any, y: Any) -> LossChoice:
     Args:
         head: Name of the last activation, such as ``linear`` or ``softmax``.
         output_shape: Shape of the model's one output, batch first.
-        y: Targets of one batch, shape (batch, ...).
+        y: Targets, shape (samples, ...).
 
     Raises:
-        UsageError: Several outputs, or no targets.
+        UsageError: Several outputs, or no targets that are numbers.
     """
-    if not isinstance(output_shape, tuple) or not all(isinstance(n, (int, type(None))) for n in output_shape):
-        raise UsageError("The loss must be named for a model with several outputs.", hint=_HINT_COMPILE)
-    if y is None:
-        raise UsageError("The loss must be named when the data have no labels.", hint=_HINT_COMPILE)
-    labels = np.asarray(y)
-    classes = output_shape[-1]
+    labels = _labels(output_shape, y)
+    rank, classes = len(output_shape), output_shape[-1]
     whole = labels.dtype.kind in "iub"
-    one_a_sample = labels.ndim == 1 or labels.shape[-1] == 1
-    probabilities = f"the head ends in {head}" if head in ("softmax", "sigmoid") else "the head gives logits"
-    if whole and one_a_sample and classes and classes > 1:
-        logits = head != "softmax"
-        return LossChoice(
-            loss=keras.losses.SparseCategoricalCrossentropy(from_logits=logits),
-            metrics=("accuracy",),
-            words=f"loss: sparse categorical cross-entropy, from_logits={logits} "
-            f"(whole-number labels, {classes} outputs, {probabilities})",
+    several = bool(classes and classes > 1)
+    one_column = labels.ndim == rank and labels.shape[-1] == 1
+    if whole and several and (labels.ndim == rank - 1 or one_column):
+        return _crossentropy(
+            keras.losses.SparseCategoricalCrossentropy,
+            "sparse categorical cross-entropy",
+            f"whole-number labels, {classes} outputs",
+            head,
         )
-    if classes == 1 and set(np.unique(labels).tolist()) <= {0, 1} and (whole or head == "sigmoid"):
-        logits = head != "sigmoid"
-        return LossChoice(
-            loss=keras.losses.BinaryCrossentropy(from_logits=logits),
-            metrics=("accuracy",),
-            words=f"loss: binary cross-entropy, from_logits={logits} "
-            f"(labels 0 and 1, one output, {probabilities})",
+    zero_one = bool(((labels == 0) | (labels == 1)).all())
+    same_shape = labels.ndim == rank and labels.shape[-1] == classes
+    if zero_one and ((classes == 1 and (whole or head == "sigmoid")) or (same_shape and head == "sigmoid")):
+        count = "one output" if classes == 1 else f"{classes} outputs"
+        return _crossentropy(
+            keras.losses.BinaryCrossentropy, "binary cross-entropy", f"labels 0 and 1, {count}", head
         )
-    if classes and classes > 1 and labels.shape[-1] == classes and _is_one_hot(labels):
-        logits = head != "softmax"
-        return LossChoice(
-            loss=keras.losses.CategoricalCrossentropy(from_logits=logits),
-            metrics=("accuracy",),
-            words=f"loss: categorical cross-entropy, from_logits={logits} "
-            f"(one-hot labels, {classes} outputs, {probabilities})",
+    if several and same_shape and _is_one_hot(labels):
+        return _crossentropy(
+            keras.losses.CategoricalCrossentropy,
+            "categorical cross-entropy",
+            f"one-hot labels, {classes} outputs",
+            head,
         )
     return LossChoice(
         loss=keras.losses.MeanSquaredError(),
         metrics=("mae",),
-        words="loss: mean squared error (labels are real numbers)",
+        words=f"loss: mean squared error ({'whole' if whole else 'real'} numbers that name no class)",
+    )
+
+
+def _labels(output_shape: Any, y: Any) -> "np.ndarray[Any, Any]":
+    if not isinstance(output_shape, tuple) or not all(isinstance(n, (int, type(None))) for n in output_shape):
+        raise UsageError("The loss must be named for a model with several outputs.", hint=_HINT_COMPILE)
+    arrays = [] if y is None else leaves(y)
+    if len(arrays) != 1:
+        raise UsageError(
+            f"The loss must be named unless the data have one array of labels. Received: {len(arrays)}",
+            hint=_HINT_COMPILE,
+        )
+    labels = np.asarray(arrays[0])
+    if labels.dtype.kind not in "iubf":
+        raise UsageError(
+            f"Labels must be numbers. Received: {labels.dtype}",
+            hint="Number the classes from 0, for example with np.unique(y, return_inverse=True)[1].",
+        )
+    return labels
+
+
+def _crossentropy(loss: Any, name: str, labels: str, head: str) -> LossChoice:
+    logits = head not in ("softmax", "sigmoid")
+    end = "the head gives logits" if logits else f"the head ends in {head}"
+    return LossChoice(
+        loss=loss(from_logits=logits),
+        metrics=("accuracy",),
+        words=f"loss: {name}, from_logits={logits} ({labels}, {end})",
     )
 
 

@@ -34,7 +34,7 @@ class Part:
     def samples(self) -> int | None:
         """Number of samples; None for a stream that does not tell."""
         if self.stream is None:
-            return len(leaves(self.x)[0])
+            return int(leaves(self.x)[0].shape[0])
         return None
 
     def fit_arguments(self) -> dict[str, Any]:
@@ -61,8 +61,10 @@ class Part:
         else:
             return None, None
         if element is None:
-            raise UsageError("The training data must hold samples. Received: an empty dataset",
-                             hint="Look at what load_data() returns.")  # fmt: skip
+            raise UsageError(
+                "The training data must hold at least one sample. Received: an empty dataset",
+                hint="Look at what load_data() returns.",
+            )
         parts = element if isinstance(element, (tuple, list)) else (element,)
         return parts[0], parts[1] if len(parts) > 1 else None
 
@@ -126,7 +128,15 @@ def _plain(value: Any) -> Any:
         return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, tuple) or (isinstance(value, list) and value and _is_array(value[0])):
         return type(value)(_plain(item) for item in value)
-    return value if hasattr(value, "shape") and hasattr(value, "dtype") else np.asarray(value)
+    if hasattr(value, "shape") and hasattr(value, "dtype"):
+        return value
+    try:
+        return np.asarray(value)
+    except ValueError as error:  # lists of unequal lengths
+        raise UsageError(
+            f"Data must be arrays, or lists that make one. Received: {_shape_of(value)} ({error})",
+            hint="Make all samples equally long, or return a tf.data.Dataset.",
+        ) from None
 
 
 def _is_stream(value: Any) -> bool:

@@ -1,5 +1,6 @@
 """Brings in a workload: imports its module, calls its functions, and names the person's own line when one fails."""
 
+import errno
 import importlib
 import importlib.util
 import inspect
@@ -10,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from steptime.errors import RunError, UsageError
+from steptime.errors import RunError, SteptimeError, UsageError
 from steptime.plan.workload import Workload
 
 
@@ -71,14 +72,28 @@ def guarded(call: Callable[[], Any], what: str) -> Any:
     """
     try:
         return call()
-    except (KeyboardInterrupt, MemoryError, UsageError, RunError):
+    except SteptimeError:
         raise
     except (Exception, SystemExit) as error:  # whatever a person's code raises is an answer
+        if is_full_disk(error) or is_out_of_memory(error):
+            raise
         traceback.print_exc()
         raise RunError(
             f"{what} failed: {type(error).__name__}: {first_line(error)}{_place(error)}",
             hint="The whole traceback is in worker.log; --debug prints it.",
         ) from error
+
+
+def is_full_disk(error: BaseException) -> bool:
+    """Whether an error says that the disk, or the person's share of it, is full."""
+    return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether an error says that the memory of the host or of the device is used up."""
+    # TensorFlow's allocator raises ResourceExhaustedError; XLA puts its code into the text of another error.
+    exhausted = "ResourceExhausted" in type(error).__name__ or "RESOURCE_EXHAUSTED" in str(error)
+    return isinstance(error, MemoryError) or exhausted
 
 
 def first_line(error: BaseException) -> str:

@@ -44,26 +44,34 @@ class GraphRecorder:
         return tuple(metadata.partition_graphs)
 
 
-def make_proof(graphs: Iterable[Any], variables: Iterable[Any], planned_device: str) -> Proof:
+def make_proof(
+    graphs: Iterable[Any], variables: Iterable[Any], planned_device: str, *, is_xla_program: bool = False
+) -> Proof:
     """Count compute ops and variables by device.
 
     Args:
         graphs: Executed GraphDefs.
         variables: The model's and the optimizer's Keras variables.
         planned_device: Such as ``GPU:0``.
+        is_xla_program: Whether the step was called as one XLA program. TensorFlow keeps no graph of it; it runs
+            on the device on which its variables lie, since XLA takes no variable of another device.
     """
     compute: Counter[str] = Counter()
     heavy: dict[str, Counter[str]] = {}
     for graph in graphs:
-        for node in _nodes(graph):
+        for place, node in _nodes(graph):
             is_xla = "_XlaMustCompile" in node.attr and node.attr["_XlaMustCompile"].b
             if not is_xla and not _computes(node):
                 continue
-            device = short_device(node.device)
+            device = short_device(place)
             compute[device] += 1
             if is_xla or any(word in node.op for word in _HEAVY):
                 heavy.setdefault(device, Counter())["XLA program" if is_xla else node.op] += 1
     places = Counter(_variable_device(variable) for variable in variables)
+    if is_xla_program and places:
+        device = places.most_common(1)[0][0]
+        compute[device] += 1
+        heavy.setdefault(device, Counter())["XLA program"] += 1
     heavy_ops = {device: tuple(f"{op} x {n}" for op, n in ops.most_common()) for device, ops in heavy.items()}
     return Proof(
         planned_device=planned_device,
@@ -79,24 +87,24 @@ def short_device(name: str) -> str:
     return name.rpartition("device:")[2] or "unplaced"
 
 
-def _nodes(graph: Any) -> Iterable[Any]:
-    """Yield the nodes of a partition, and of the functions it calls, where the executor has not inlined them.
+def _nodes(graph: Any) -> Iterable[tuple[str, Any]]:
+    """Yield (device, node) of a partition, and of the functions it calls where the executor has not inlined them.
 
     Bodies of functions carry no device of their own when they run where their caller runs.
     """
-    yield from graph.node
+    yield from ((node.device, node) for node in graph.node)
     functions = {function.signature.name: function for function in graph.library.function}
     called = [(node.device, name) for node in graph.node for name in _called(node)]
-    seen: set[str] = set()
+    seen: set[tuple[str, str]] = set()
     while called:
         device, name = called.pop()
-        if name in seen or name not in functions:
+        if (device, name) in seen or name not in functions:
             continue
-        seen.add(name)
+        seen.add((device, name))
         for node in functions[name].node_def:
-            node.device = node.device or device
-            yield node
-            called += [(node.device, inner) for inner in _called(node)]
+            place = node.device or device
+            yield place, node
+            called += [(place, inner) for inner in _called(node)]
 
 
 def _called(node: Any) -> list[str]:

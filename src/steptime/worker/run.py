@@ -1,17 +1,20 @@
 """One run from its plan to its record: whatever happens, a record is written that says what happened."""
 
-import errno
+import contextlib
+import os
+import time
 import traceback
 from pathlib import Path
 
 import steptime
 from steptime.errors import SteptimeError, UsageError
-from steptime.plan.plan import Plan
+from steptime.plan.plan import LAUNCHED_VARIABLE, Plan
 from steptime.record.events import EventWriter
 from steptime.record.schema import SCHEMA_VERSION, Outcome, RunRecord
 from steptime.record.store import read_plan, write_record
+from steptime.worker.loading import is_full_disk, is_out_of_memory
 from steptime.worker.phases import PhaseClock
-from steptime.worker.signals import StopSignals
+from steptime.worker.signals import Stop, StopSignals
 
 INTERRUPTED_EXIT_CODE = 130  # 128 + SIGINT, as shells report it
 
@@ -22,35 +25,45 @@ def run(folder: Path) -> int:
     Heavy imports happen inside the phase that names them, so that a broken TensorFlow is a recorded failure.
     """
     plan, created = read_plan(folder)
-    events = EventWriter(folder)
-    clock = PhaseClock(events)
     signals = StopSignals()
     facts: dict[str, object] = {}
-    try:
-        with signals.listening():
+    events = EventWriter(folder)
+    with signals.listening(), contextlib.closing(events):
+        clock = PhaseClock(events)
+        launched_ns = os.environ.get(LAUNCHED_VARIABLE, "")
+        if launched_ns.isdigit():
+            clock.add("start", time.perf_counter_ns() - int(launched_ns))
+        try:
             _execute(folder, plan, clock, events, signals, facts)
-        stopped = signals.requested
-        outcome = Outcome(
-            status="interrupted" if stopped else "ok",
-            phase=clock.current,
-            reason="stopped by a signal; what was trained until then is kept" if stopped else None,
-            exit_code=INTERRUPTED_EXIT_CODE if stopped else 0,
+            outcome = _end_of_training(signals, clock.current)
+        except BaseException as error:  # noqa: BLE001 - every end of a run is recorded
+            signals.stop = Stop.NEVER
+            traceback.print_exc()
+            outcome = outcome_of(error, clock.current)
+        signals.stop = Stop.NEVER
+        record = RunRecord(
+            schema_version=SCHEMA_VERSION,
+            steptime_version=steptime.__version__,
+            run_id=folder.name,
+            created=created,
+            plan=plan,
+            outcome=outcome,
+            phases=clock.phases,
+            **facts,  # type: ignore[arg-type]
         )
-    except BaseException as error:  # noqa: BLE001 - every end of a run is recorded
-        traceback.print_exc()
-        outcome = outcome_of(error, clock.current)
-    record = RunRecord(
-        schema_version=SCHEMA_VERSION,
-        steptime_version=steptime.__version__,
-        run_id=folder.name,
-        created=created,
-        plan=plan,
-        outcome=outcome,
-        phases=clock.phases,
-        **facts,  # type: ignore[arg-type]
-    )
-    write_record(folder, record)
+        write_record(folder, record)
     return outcome.exit_code
+
+
+def _end_of_training(signals: StopSignals, phase: str) -> Outcome:
+    if not signals.requested:
+        return Outcome(status="ok", phase=phase)
+    return Outcome(
+        status="interrupted",
+        phase=phase,
+        reason="stopped by a signal; what was trained until then is kept",
+        exit_code=INTERRUPTED_EXIT_CODE,
+    )
 
 
 def outcome_of(error: BaseException, phase: str) -> Outcome:
@@ -63,7 +76,7 @@ def outcome_of(error: BaseException, phase: str) -> Outcome:
         return Outcome(
             status="failed", phase=phase, reason=error.message, hint=error.hint, exit_code=error.exit_code
         )
-    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+    if is_full_disk(error):
         return Outcome(
             status="failed",
             phase=phase,
@@ -71,7 +84,7 @@ def outcome_of(error: BaseException, phase: str) -> Outcome:
             hint="Free some space, or choose another folder with --runs DIR.",
             exit_code=UsageError.exit_code,
         )
-    if isinstance(error, MemoryError) or "ResourceExhausted" in type(error).__name__:
+    if is_out_of_memory(error):
         return Outcome(
             status="failed",
             phase=phase,

@@ -1,6 +1,7 @@
 """Do model, loss and data fit each other? Asked before training, where Keras would fail late or not at all."""
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import keras
@@ -12,6 +13,17 @@ from steptime.worker.data import Part, leaves
 
 # Reading this many bytes for NaN takes about a tenth of a second; beyond it every n-th sample is read.
 _FINITE_CHECK_BYTES = 512 * 2**20
+# Losses that compare labels and outputs element by element.
+_SAME_SHAPE = ("mean_squared_error", "mean_absolute_error", "binary_crossentropy")
+_NUMBERS_ONLY = (*_SAME_SHAPE, "sparse_categorical_crossentropy", "categorical_crossentropy", "kl_divergence")
+_LOSS_CLASSES = {
+    "MeanSquaredError": "mean_squared_error",
+    "MeanAbsoluteError": "mean_absolute_error",
+    "BinaryCrossentropy": "binary_crossentropy",
+    "CategoricalCrossentropy": "categorical_crossentropy",
+    "SparseCategoricalCrossentropy": "sparse_categorical_crossentropy",
+    "KLDivergence": "kl_divergence",
+}
 
 
 def check_arrays(part: Part, name: str, settings: Settings) -> None:
@@ -23,12 +35,15 @@ def check_arrays(part: Part, name: str, settings: Settings) -> None:
     if part.stream is not None:
         return
     arrays = {"x": part.x, "y": part.y, "sample_weight": part.sample_weight}
-    lengths = {
-        f"{key}[{i}]" if i else key: len(leaf)
+    named = {
+        f"{key}[{i}]" if i else key: leaf
         for key, value in arrays.items()
         if value is not None
         for i, leaf in enumerate(leaves(value))
     }
+    for key, leaf in named.items():
+        _check_kind(leaf, f"{name} {key}")
+    lengths = {key: int(leaf.shape[0]) for key, leaf in named.items()}
     if not lengths or min(lengths.values()) == 0:
         raise UsageError(
             f"The {name} data must hold at least one sample. Received: {lengths}",
@@ -46,53 +61,71 @@ def check_arrays(part: Part, name: str, settings: Settings) -> None:
             f"Received: {settings.batch_size}",
             hint=f"Use --batch-size {min(32, samples)}, or bring more data.",
         )
-    for key, value in arrays.items():
-        for leaf in leaves(value) if value is not None else []:
-            _check_finite(leaf, f"{name} {key}")
+    for key, leaf in named.items():
+        check_finite(leaf, f"{name} {key}")
 
 
-def check_model_takes(model: keras.Model, x: Any) -> None:
+def check_finite(value: Any, name: str) -> None:
+    """Check that no array in a nested structure holds NaN or an infinity.
+
+    Raises:
+        UsageError: One does; its place is named.
+    """
+    for leaf in leaves(value):
+        _check_finite(leaf, name)
+
+
+def check_model_takes(model: keras.Model, x: Any) -> Any:
     """Check the shapes of a first batch against the model's inputs, and build the model on it.
+
+    Returns:
+        The shape of the model's output, batch first and None; nested like the output.
 
     Raises:
         UsageError: They do not fit.
     """
+    expected = {item.name: tuple(item.shape) for item in getattr(model, "inputs", None) or ()}
     arrays = leaves(x)
-    expected = [tuple(item.shape) for item in model.inputs] if getattr(model, "inputs", None) else None
-    if expected is not None and len(arrays) == len(expected):
-        for index, (array, shape) in enumerate(zip(arrays, expected, strict=True)):
-            _check_shape(tuple(array.shape), shape, index, len(arrays))
-    elif expected is not None:
+    if isinstance(x, Mapping) and set(expected) <= set(x):
+        arrays = [x[name] for name in expected]
+    if expected and len(arrays) != len(expected):
         raise UsageError(
             f"The model has {len(expected)} inputs. The data bring {len(arrays)}",
             hint="load_data() must return one array (or dict entry) for each input of the model.",
         )
+    for index, (array, shape) in enumerate(zip(arrays, expected.values(), strict=False)):
+        _check_shape(tuple(array.shape), shape, index, len(arrays))
     try:
-        model(x, training=False)
+        output = model(x, training=False)
     except (ValueError, TypeError) as error:
         raise UsageError(
             f"The model must accept the data. {_one_line(error)} Received: {_shapes(arrays)}",
             hint="Make create_model() and load_data() agree on shapes and types.",
         ) from error
+    return keras.tree.map_structure(lambda tensor: (None, *tensor.shape[1:]), output)
 
 
-def check_labels(model: keras.Model, part: Part, y: Any) -> None:
+def check_labels(model: keras.Model, shape: Any, y: Any) -> None:
     """Check labels against the compiled loss and the model's output, for losses that Keras itself brings.
 
     Args:
-        model: Built and compiled, with one output; others are left to Keras.
-        part: The training data; all its labels are looked at when they are arrays.
-        y: Targets of the first batch.
+        model: Compiled.
+        shape: Shape of its one output, batch first; several outputs are left to Keras.
+        y: Targets: all of them, or those of a first batch.
 
     Raises:
         UsageError: They do not fit.
     """
     loss = _loss_name(getattr(model, "loss", None))
-    shape = getattr(model, "output_shape", None)
     if y is None or len(leaves(y)) != 1 or not isinstance(shape, tuple) or not isinstance(shape[-1], int):
         return
-    labels = np.asarray(part.y if part.stream is None else y)
+    labels = np.asarray(leaves(y)[0])
     classes = int(shape[-1])
+    if loss in _NUMBERS_ONLY and labels.dtype.kind not in "iubf":
+        raise UsageError(
+            f"{loss} must get labels that are numbers. Received: {labels.dtype}",
+            hint="Number the classes from 0, for example with np.unique(y, return_inverse=True)[1].",
+        )
     if loss == "sparse_categorical_crossentropy":
         _check_class_numbers(labels, classes, shape)
     elif loss in ("categorical_crossentropy", "kl_divergence") and labels.shape[-1:] != (classes,):
@@ -105,9 +138,7 @@ def check_labels(model: keras.Model, part: Part, y: Any) -> None:
             f"binary_crossentropy must get labels from 0 to 1. Received: {labels.min()} to {labels.max()}",
             hint="Use sparse_categorical_crossentropy for more than two classes.",
         )
-    elif loss in ("mean_squared_error", "mean_absolute_error") and labels.size != math.prod(
-        (len(labels), *(n or 1 for n in shape[1:]))
-    ):
+    elif loss in _SAME_SHAPE and labels.size != math.prod((len(labels), *(n or 1 for n in shape[1:]))):
         raise UsageError(
             f"{loss} must get labels of the output's shape {shape}. Received: shape {labels.shape}",
             hint="Shapes that only broadcast train the wrong thing without an error.",
@@ -160,11 +191,24 @@ def _fits(sample: tuple[int, ...], wanted: tuple[int | None, ...]) -> bool:
     return len(sample) == len(wanted) and all(w in (None, s) for s, w in zip(sample, wanted, strict=True))
 
 
+def _check_kind(leaf: Any, name: str) -> None:
+    if not len(leaf.shape):
+        raise UsageError(
+            f"{name} must have one entry for each sample. Received: a single value",
+            hint="Look at what load_data() returns.",
+        )
+    if np.dtype(getattr(leaf.dtype, "as_numpy_dtype", leaf.dtype)).kind == "O":
+        raise UsageError(
+            f"{name} must hold numbers or text. Received: an array of Python objects, shape {leaf.shape}",
+            hint="Make all samples equally long, then np.stack(samples); or return a tf.data.Dataset.",
+        )
+
+
 def _check_finite(leaf: Any, name: str) -> None:
     dtype = np.dtype(getattr(leaf.dtype, "as_numpy_dtype", leaf.dtype))
     if dtype.kind != "f":
         return
-    samples = len(leaf)
+    samples = int(leaf.shape[0])
     bytes_in_all = samples * math.prod(leaf.shape[1:]) * dtype.itemsize
     stride = max(1, math.ceil(bytes_in_all / _FINITE_CHECK_BYTES))
     block = max(1, samples // 64)
@@ -180,9 +224,10 @@ def _check_finite(leaf: Any, name: str) -> None:
 
 
 def _loss_name(loss: Any) -> str:
-    """Return Keras' function name of a loss given as text, function or object."""
+    """Return Keras' function name of a loss given as text, function or object; of others an own name."""
     if isinstance(loss, keras.losses.Loss):
-        return str(getattr(loss, "name", ""))
+        # A person may name the object as they like; its class says what it is.
+        loss = _LOSS_CLASSES.get(type(loss).__name__, "")
     name = loss if isinstance(loss, str) else str(getattr(loss, "__name__", ""))
     return {"mse": "mean_squared_error", "mae": "mean_absolute_error"}.get(name, name)
 

@@ -5,6 +5,7 @@ import hashlib
 import importlib.metadata
 import os
 import platform
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -21,8 +22,12 @@ _PACKAGES = (
     "steptime tensorflow tensorflow-cpu tensorflow-intel tf-nightly keras tf-keras numpy tensorboard h5py"
     " ml-dtypes protobuf nvidia-cudnn-cu12 nvidia-cublas-cu12 nvidia-cuda-runtime-cu12 nvidia-nccl-cu12"
 ).split()
-# Variables that change how TensorFlow runs; no others are kept, since others may hold secrets.
-_FLAG_PREFIXES = ("TF_", "XLA_", "CUDA_", "NCCL_", "OMP_", "KERAS_", "NVIDIA_TF32_", "MKL_", "KMP_")
+# Variables that change how TensorFlow runs; no others are kept, since others may hold paths or secrets.
+_FLAGS = re.compile(
+    r"TF_(CPP|CUDNN|DETERMINISTIC|DISABLE|ENABLE|FORCE|GPU|NUM|SET|USE|XLA)_?\w*"
+    r"|XLA_FLAGS|CUDA_(VISIBLE_DEVICES|DEVICE_ORDER|DEVICE_MAX_CONNECTIONS|LAUNCH_BLOCKING|FORCE_PTX_JIT)"
+    r"|NCCL_\w+|OMP_NUM_THREADS|MKL_NUM_THREADS|KMP_\w+|KERAS_BACKEND|NVIDIA_TF32_OVERRIDE"
+)
 
 
 def describe_surroundings(workload_source: Path | None) -> Environment:
@@ -34,7 +39,7 @@ def describe_surroundings(workload_source: Path | None) -> Environment:
         host=dataclasses.asdict(describe_host()),
         gpus=tuple(dataclasses.asdict(gpu.facts) for gpu in search.gpus),
         no_gpu_reason=search.reason,
-        flags={key: value for key, value in sorted(os.environ.items()) if key.startswith(_FLAG_PREFIXES)},
+        flags={key: value for key, value in sorted(os.environ.items()) if _FLAGS.fullmatch(key)},
         tensorflow_build={key: _plain(value) for key, value in tf.sysconfig.get_build_info().items()},
         workload_sha256=hashlib.sha256(workload_source.read_bytes()).hexdigest() if workload_source else None,
     )

@@ -2,57 +2,32 @@
 
 import dataclasses
 import shutil
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import keras
-import tensorflow as tf
 
 from steptime.engine.fit import fit
 from steptime.errors import RunError, UsageError
 from steptime.plan.plan import Placement, Plan
 from steptime.record.events import EventWriter
 from steptime.record.files import write_arrays
-from steptime.record.schema import Epoch, Job, Memory
+from steptime.record.schema import Job, Memory
 from steptime.record.steps import summarise_blocks
 from steptime.record.store import MODEL_FILE, STEPS_FILE
-from steptime.worker.compiling import compile_by_settings, loss_text
-from steptime.worker.data import Part, read_parts, slice_of
-from steptime.worker.loading import guarded, import_workload, workload_function
+from steptime.worker import job as jobs
+from steptime.worker.epochs import EpochEnd, epochs_of
+from steptime.worker.job import Data
+from steptime.worker.loading import guarded
 from steptime.worker.machine import set_up, take_device
 from steptime.worker.phases import PhaseClock
 from steptime.worker.proof import GraphRecorder, make_proof
-from steptime.worker.signals import StopSignals
-from steptime.worker.suitability import check_arrays, check_labels, check_model_takes
+from steptime.worker.signals import Stop, StopRequested, StopSignals
 from steptime.worker.surroundings import describe_surroundings, peak_device_bytes, peak_process_bytes
 from steptime.worker.tensorboard import Board
-from steptime.worker.watch import StopRequested, TrainingWatch, finite_logs
-
-
-class _EpochEnd(keras.callbacks.Callback):  # type: ignore[misc]
-    """Reports the end of each epoch; overrides no batch hook, so that no loop has to slow down for it."""
-
-    def __init__(self, watch: TrainingWatch, board: Board) -> None:
-        super().__init__()
-        self.watch = watch
-        self.board = board
-        self.logs: dict[int, dict[str, float]] = {}
-
-    def on_epoch_end(self, epoch: int, logs: Mapping[str, Any] | None = None) -> None:
-        self.logs[epoch] = {key: float(value) for key, value in (logs or {}).items()}
-        blocks = [block for block in self.watch.blocks if block.epoch == epoch]
-        duration_s = sum(block.duration_ns for block in blocks) / 1e9
-        steps = sum(block.n_steps for block in blocks)
-        samples = sum(block.n_samples or 0 for block in blocks)
-        speed = {
-            "learning_rate": _learning_rate(self.model),
-            "samples_per_s": samples / duration_s if samples and duration_s else None,
-            "step_ms": duration_s / steps * 1e3 if steps else None,
-        }
-        self.board.epoch(epoch, self.logs[epoch], speed)
-        self.watch.epoch_ended(epoch, self.logs[epoch])
+from steptime.worker.watch import XLA, TrainingWatch
 
 
 @dataclass(slots=True, kw_only=True)
@@ -74,109 +49,78 @@ class Training:
         placement, device = take_device(settings.device, self.plan.placement)
         set_up(settings)
         self._take(placement)
-        source = Path(workload.target) if workload.kind == "file" else None
         with self.clock.phase("data"):
-            try:
-                module = import_workload(workload)
-            except RunError as error:
-                # A file that cannot even be imported is wrong input, not a failed run.
-                raise UsageError(error.message, hint=error.hint) from error
-            self.facts["environment"] = describe_surroundings(source or _source_of(module))
-            load = workload_function(module, workload.data_function, workload)
-            training, validation = read_parts(guarded(load, f"{workload.data_function}()"))
-            if not settings.validation:
-                validation = None
-            check_arrays(training, "training", settings)
-            if validation is not None:
-                check_arrays(validation, "validation", settings)
+            module = jobs.bring_in(workload)
+            self.facts["environment"] = describe_surroundings(_source_of(module))
+            data = jobs.load(module, workload, settings)
         with self.clock.phase("build"):
-            create = workload_function(module, workload.model_function, workload)
-            model = guarded(create, f"{workload.model_function}()")
-            if not isinstance(model, keras.Model):
-                raise UsageError(
-                    f"{workload.model_function}() must return a keras.Model. Received: {type(model).__name__}",
-                    hint="tf_keras models are Keras 2: build them with `import keras`.",
-                )
-            x, y = training.first_batch(settings.batch_size)
-            if x is not None:
-                check_model_takes(model, slice_of(x, 2) if training.stream is None else x)
+            model, output_shape = jobs.build(module, workload, data)
         with self.clock.phase("compile"):
-            choices = self._compile(model, module, y)
-            check_labels(model, training, y)
-        self.facts["job"] = _describe_job(model, training, validation, self.plan, choices)
-        with self.clock.phase("train"):
-            watch = self._train(model, training, validation)
-        self._conclude(model, watch, device)
-        with self.clock.phase("save"):
-            self._save(model)
+            job = self._compile(model, module, data, output_shape)
+        with self.signals.stopping(Stop.AFTER_THE_BLOCK):
+            with self.clock.phase("train"):
+                watch = self._train(model, data, job)
+            self._conclude(model, watch, device)
+            with self.clock.phase("save"):
+                self._save(model)
 
     def _take(self, placement: Placement) -> None:
-        self.facts |= {"device": placement.device, "device_reason": placement.reason}
+        self.facts |= {"device": placement.device, "device_reason": placement.reason, "unavailable": {}}
         self.events.write("device", device=placement.device, reason=placement.reason)
 
-    def _compile(self, model: keras.Model, module: Any, y: Any) -> tuple[str, ...]:
-        """Compile the model unless the workload did; return what was chosen, in words."""
-        function = getattr(module, self.plan.workload.compile_function, None)
-        if function is not None:
-            guarded(lambda: function(model), f"{self.plan.workload.compile_function}()")
-            if not model.compiled:
-                raise UsageError(
-                    f"{self.plan.workload.compile_function}(model) must call model.compile(...).",
-                    hint="Or leave the function out, and the settings compile the model.",
-                )
-        if model.compiled:
-            return ()
-        choices = compile_by_settings(model, y, self.plan.settings)
-        for words in choices:
+    def _compile(self, model: keras.Model, module: ModuleType, data: Data, output_shape: Any) -> Job:
+        """Compile the model, say what was chosen, and describe the job."""
+        choices = jobs.compile_model(model, module, self.plan, data, output_shape)
+        for words in choices or ():
             self.events.write("note", text=words)
-        return choices
+        job = jobs.describe_job(model, data, self.plan.settings, choices)
+        self.facts["job"] = job
+        return job
 
-    def _train(self, model: keras.Model, training: Part, validation: Part | None) -> TrainingWatch:
+    def _train(self, model: keras.Model, data: Data, job: Job) -> TrainingWatch:
         settings = self.plan.settings
-        job = self.facts["job"]
         watch = TrainingWatch(
             events=self.events,
             recorder=GraphRecorder(),
             signals=self.signals,
-            steps_per_epoch=job.steps_per_epoch if isinstance(job, Job) else None,
+            steps_per_epoch=job.steps_per_epoch,
+            batch_size=job.batch_size,
+            # With steps_per_epoch a pass over the data does not end where an epoch does.
+            samples=data.training.samples if settings.steps_per_epoch is None else None,
         )
         board = Board(self.folder / "tb", settings, self.plan.workload.name)
-        epoch_end = _EpochEnd(watch, board)
-        arguments = training.fit_arguments()
-        if training.stream is None:
-            arguments |= {"batch_size": settings.batch_size, "shuffle": settings.shuffle}
-        if validation is not None:
-            arguments["validation_data"] = validation.validation_argument()
-        elif settings.validation_split:
-            arguments["validation_split"] = settings.validation_split
-        self.signals.training = True
+        epoch_end = EpochEnd(watch, board)
+        arguments = self._fit_arguments(data) | {"callbacks": [epoch_end], "observer": watch}
         watch.recorder.start()
         try:
-            history = guarded(
-                lambda: fit(
-                    model,
-                    **arguments,
-                    epochs=settings.epochs,
-                    verbose=0,
-                    callbacks=[epoch_end],
-                    steps_per_epoch=settings.steps_per_epoch,
-                    validation_freq=settings.validation_freq,
-                    validation_batch_size=settings.validation_batch_size,
-                    loop=settings.loop,
-                    exact_kernels={"auto": "auto", "on": True, "off": False}[settings.exact_kernels],
-                    seed=settings.seed,
-                    observer=watch,
-                ),
-                "Training",
-            )
+            history = guarded(lambda: fit(model, **arguments), "Training")
             self.facts["execution"] = dataclasses.asdict(history.steptime)
         except StopRequested:
             pass  # What was trained until now is kept like any other result.
         finally:
-            self.signals.training = False
-            self.facts["epochs"] = _epochs(watch, epoch_end.logs)
+            self.facts["epochs"] = epochs_of(watch, epoch_end.logs)
             board.close()
         return watch
+
+    def _fit_arguments(self, data: Data) -> dict[str, Any]:
+        settings = self.plan.settings
+        arguments = data.training.fit_arguments()
+        if data.training.stream is None:
+            arguments |= {"batch_size": settings.batch_size, "shuffle": settings.shuffle}
+        if data.validation is not None:
+            arguments["validation_data"] = data.validation.validation_argument()
+        elif settings.validation and settings.validation_split:
+            arguments["validation_split"] = settings.validation_split
+        return arguments | {
+            "epochs": settings.epochs,
+            "verbose": 0,
+            "steps_per_epoch": settings.steps_per_epoch,
+            "validation_freq": settings.validation_freq,
+            "validation_batch_size": settings.validation_batch_size,
+            "loop": settings.loop,
+            "exact_kernels": {"auto": "auto", "on": True, "off": False}[settings.exact_kernels],
+            "seed": settings.seed,
+        }
 
     def _conclude(self, model: keras.Model, watch: TrainingWatch, device: str) -> None:
         """Write the block times, and let the proof decide whether the numbers may stand."""
@@ -190,12 +134,14 @@ class Training:
         )
         device_bytes, why_not = peak_device_bytes(device)
         self.facts["memory"] = Memory(peak_process_bytes=peak_process_bytes(), peak_device_bytes=device_bytes)
-        self.facts["unavailable"] = {"memory.peak_device_bytes": why_not} if why_not else {}
+        if why_not:
+            self._could_not("memory.peak_device_bytes", why_not)
         if not watch.blocks:
-            return  # Stopped before the first block: nothing was executed that could be proved.
+            self._could_not("proof", "the run was stopped before its first step ended")
+            return
         variables = [*model.variables, *getattr(model.optimizer, "variables", ())]
-        graphs = watch.graphs.get(watch.blocks[-1].loop, ())
-        proof = make_proof(graphs, variables, device)
+        loop = watch.main_loop()
+        proof = make_proof(watch.graphs.get(loop, ()), variables, device, is_xla_program=loop == XLA)
         self.facts["proof"] = proof
         if proof.contradiction:
             raise RunError(
@@ -212,67 +158,18 @@ class Training:
         except (ValueError, TypeError, NotImplementedError) as error:
             part.unlink(missing_ok=True)
             reason = f"Keras cannot save this model: {' '.join(str(error).split())[:200]}"
-            known = self.facts.get("unavailable")
-            self.facts["unavailable"] = {**(known if isinstance(known, dict) else {}), "model_file": reason}
+            self._could_not("model_file", reason)
             self.events.write("note", text=reason)
             return
         self.facts["model_file"] = MODEL_FILE
         if self.plan.export:
             shutil.copyfile(path, self.plan.export)
 
-
-def _describe_job(
-    model: keras.Model, training: Part, validation: Part | None, plan: Plan, choices: tuple[str, ...]
-) -> Job:
-    batch_size, steps = plan.settings.batch_size, plan.settings.steps_per_epoch
-    samples = training.samples
-    if training.stream is not None:
-        batch_size = None  # type: ignore[assignment]
-        if isinstance(training.stream, tf.data.Dataset) and steps is None:
-            cardinality = int(training.stream.cardinality())
-            steps = cardinality if cardinality >= 0 else None
-    elif samples is not None and steps is None:
-        held_back = int(samples * plan.settings.validation_split) if validation is None else 0
-        steps = -(-(samples - held_back) // batch_size)
-    return Job(
-        model=model.name,
-        parameters=model.count_params(),
-        train_samples=samples,
-        validation_samples=validation.samples if validation else None,
-        batch_size=batch_size,
-        steps_per_epoch=steps,
-        compiled_by="settings" if choices else "workload",
-        optimizer=type(model.optimizer).__name__,
-        loss=loss_text(model),
-        choices=choices,
-    )
+    def _could_not(self, field: str, reason: str) -> None:
+        known = self.facts.get("unavailable")
+        self.facts["unavailable"] = {**(known if isinstance(known, dict) else {}), field: reason}
 
 
-def _epochs(watch: TrainingWatch, logs: Mapping[int, Mapping[str, float]]) -> tuple[Epoch, ...]:
-    """Return the epochs, the last of which may be unfinished: its logs are then those of its last block."""
-    numbers = sorted({block.epoch for block in watch.blocks})
-    epochs = []
-    for number in numbers:
-        blocks = [block for block in watch.blocks if block.epoch == number]
-        epochs.append(
-            Epoch(
-                epoch=number,
-                logs=finite_logs(logs.get(number, blocks[-1].logs)),
-                steps=sum(block.n_steps for block in blocks),
-                train_ns=sum(block.duration_ns for block in blocks),
-                validate_ns=watch.validation_ns.get(number),
-            )
-        )
-    return tuple(epochs)
-
-
-def _learning_rate(model: keras.Model) -> float | None:
-    try:
-        return float(model.optimizer.learning_rate)
-    except (AttributeError, TypeError, ValueError):
-        return None
-
-
-def _source_of(module: Any) -> Path | None:
+def _source_of(module: ModuleType) -> Path | None:
     file = getattr(module, "__file__", None)
     return Path(file) if file else None

@@ -1,6 +1,7 @@
 """Listens to the training: times blocks, tells the parent how far it is, proves placement, stops on request."""
 
 import time
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,19 +10,22 @@ import numpy as np
 
 from steptime.record.events import EventWriter
 from steptime.worker.proof import GraphRecorder
-from steptime.worker.signals import StopSignals
+from steptime.worker.signals import StopRequested, StopSignals
 
 # How often the parent hears of progress; a person reads no faster.
 _PROGRESS_INTERVAL_NS = 250_000_000
 
 
-class StopRequested(Exception):  # noqa: N818 - it is a request, not an error
-    """Somebody asked the training to stop, by a signal."""
+# The loop that is one XLA program, of which TensorFlow keeps no graph.
+XLA = "xla"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
-    """Training steps executed in one go; see ``steptime.engine.observer`` for the meaning of the fields."""
+    """Training steps executed in one go; see ``steptime.engine.observer`` for the meaning of the fields.
+
+    ``n_samples`` is None when the input does not tell.
+    """
 
     epoch: int
     first_step: int
@@ -41,6 +45,8 @@ class TrainingWatch:
     recorder: GraphRecorder
     signals: StopSignals
     steps_per_epoch: int | None
+    batch_size: int | None
+    samples: int | None
     blocks: list[Block] = field(default_factory=list)
     validation_ns: dict[int, int] = field(default_factory=dict)
     graphs: dict[str, tuple[Any, ...]] = field(default_factory=dict)
@@ -52,10 +58,12 @@ class TrainingWatch:
         Raises:
             StopRequested: A signal asked for it.
         """
-        block = Block(**fields)
+        block = Block(**fields, n_samples=self._samples_in(fields["first_step"], fields["n_steps"]))
         graphs = self.recorder.stop()
         if graphs:
             self.graphs[block.loop] = graphs
+        elif block.loop not in self.graphs and block.loop != XLA:
+            self.recorder.start()  # this loop came unannounced; its next block will be its proof
         self.blocks.append(block)
         now_ns = time.perf_counter_ns()
         if now_ns - self._last_progress_ns >= _PROGRESS_INTERVAL_NS:
@@ -89,6 +97,13 @@ class TrainingWatch:
         if self.signals.requested:
             raise StopRequested
 
+    def main_loop(self) -> str:
+        """Return the loop that executed most of the steps."""
+        steps: Counter[str] = Counter()
+        for block in self.blocks:
+            steps[block.loop] += block.n_steps
+        return steps.most_common(1)[0][0]
+
     def arrays(self) -> dict[str, "np.ndarray[Any, Any]"]:
         """Return one column for each property of the blocks, for steps.npz."""
         return {
@@ -101,6 +116,13 @@ class TrainingWatch:
             "loss": np.array([block.logs.get("loss", np.nan) for block in self.blocks], np.float64),
             "loop": np.array([block.loop for block in self.blocks], np.str_),
         }
+
+    def _samples_in(self, first_step: int, n_steps: int) -> int | None:
+        if self.batch_size is None:
+            return None
+        begin, end = first_step * self.batch_size, (first_step + n_steps) * self.batch_size
+        # Only the last batch of a pass is shorter.
+        return end - begin if self.samples is None else min(end, max(self.samples, begin + 1)) - begin
 
     def _tell_progress(self, block: Block) -> None:
         recent = [item for item in self.blocks[-8:] if not item.compiled] or [block]

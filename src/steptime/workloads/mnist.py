@@ -1,6 +1,7 @@
 """The MNIST images that come with the package, checked by hash when read."""
 
 import hashlib
+import zipfile
 from importlib.resources import as_file, files
 from typing import Any
 
@@ -29,9 +30,10 @@ def load_mnist() -> tuple[Arrays, Arrays]:
     """
     source = files("steptime.workloads") / "data" / "mnist.npz"
     try:
-        with as_file(source) as path, np.load(path, allow_pickle=False) as archive:
+        # np.load leaves a file open that it opened itself and could not read.
+        with as_file(source) as path, path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in _SHA256}
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile) as error:
         raise UsageError(
             f"The packaged mnist.npz must be readable. {error}", hint="Install steptime again."
         ) from None

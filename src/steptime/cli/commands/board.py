@@ -5,8 +5,6 @@ import socket
 import subprocess
 import sys
 import time
-import urllib.error
-import urllib.request
 
 from steptime.cli import options as shared
 from steptime.cli import output
@@ -29,6 +27,11 @@ def run(options: argparse.Namespace) -> int:
             f"--runs must hold runs with TensorBoard events. Received: {str(folder)!r}",
             hint="`steptime train` makes one.",
         )
+    if not 0 <= options.port <= 65535:
+        raise UsageError(
+            f"--port must be from 1 to 65535, or 0 for a free one. Received: {options.port}",
+            hint="Leave it out, and a free one is found.",
+        )
     port = options.port or _free_port()
     server = subprocess.Popen(
         [sys.executable, "-m", "tensorboard.main", "--logdir", str(folder), "--host", "localhost",
@@ -40,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
     address = f"http://localhost:{port}/"
     try:
         output.say("starting TensorBoard ...")
-        _wait_until_it_answers(server, address)
+        _wait_until_it_answers(server, port)
         output.out(address)
         output.say("Ctrl-C ends it")
         # Its messages are read, or a full pipe would block it.
@@ -49,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
         pass
     finally:
         server.terminate()
-        server.wait()
+        server.communicate()
     return 0
 
 
@@ -59,7 +62,7 @@ def _free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def _wait_until_it_answers(server: "subprocess.Popen[str]", address: str) -> None:
+def _wait_until_it_answers(server: "subprocess.Popen[str]", port: int) -> None:
     begin_s = time.perf_counter()
     while time.perf_counter() - begin_s < _START_LIMIT_S:
         if server.poll() is not None:
@@ -69,10 +72,11 @@ def _wait_until_it_answers(server: "subprocess.Popen[str]", address: str) -> Non
                 hint="Give another --port, or install tensorboard again.",
             )
         try:
-            with urllib.request.urlopen(address, timeout=2):  # noqa: S310 - the address is our own localhost
-                return
-        except (urllib.error.URLError, OSError):
+            socket.create_connection(("localhost", port), timeout=2).close()
+        except OSError:
             time.sleep(0.2)
+        else:
+            return
     raise RunError(
-        f"TensorBoard must answer at {address} within {_START_LIMIT_S:.0f} s.", hint="Try it again."
+        f"TensorBoard must answer on port {port} within {_START_LIMIT_S:.0f} s.", hint="Try it again."
     )

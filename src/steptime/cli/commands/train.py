@@ -1,7 +1,7 @@
 """``steptime train``: one run, in a fresh process, with a record."""
 
 import argparse
-import sys
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
         protocol=Protocol(time_limit_s=options.time_limit),
         placement=choose_placement(settings.device, find_gpus(), cpu_only_build()),
         export=_checked_export(options.export),
-        command=shared.command_line(sys.argv[1:]),
+        command=options.command_line,
     )
     _check_tensorflow()
     folder = create_run_folder(shared.runs_folder(options), "train", plan)
@@ -86,6 +86,11 @@ def _checked_export(text: str | None) -> str | None:
         raise UsageError(
             f"--export must be a *.keras file in a folder that exists. Received: {text!r}",
             hint="For example: --export model.keras",
+        )
+    if not os.access(path if path.exists() else path.absolute().parent, os.W_OK):
+        raise UsageError(
+            f"--export must be a file that can be written. Received: {text!r}",
+            hint="Choose a folder that you may write.",
         )
     return str(path.absolute())
 

@@ -53,7 +53,7 @@ def _main_rows(record: RunRecord) -> tuple[tuple[str, str], ...]:
     if record.proof:
         rows.append(("proof", _proof_sentence(record.proof)))
     if record.execution and record.execution.get("reason"):
-        rows.append(("loop", f"{record.execution['loop']}: {record.execution['reason']}"))
+        rows.append(("loop", str(record.execution["reason"])))
     if record.epochs:
         last = record.epochs[-1]
         results = "  ".join(f"{key} {shown(value)}" for key, value in last.logs.items())

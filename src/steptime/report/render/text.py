@@ -16,7 +16,7 @@ def render_text(document: Document, width: int | None = None) -> str:
     columns = width or shutil.get_terminal_size((100, 24)).columns
     blocks = [clean(document.title)] if document.title else []
     blocks += [_render(part, columns) for part in document.parts]
-    return "\n".join(blocks).strip("\n")
+    return "\n".join(block for block in blocks if block).strip("\n")
 
 
 def clean(text: str) -> str:

@@ -1,0 +1,1 @@
+"""Numbers from measurements and records, with numpy only: steady state, intervals, verdicts."""

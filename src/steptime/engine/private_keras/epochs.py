@@ -1,0 +1,98 @@
+"""Epochs over streams of data, with Keras' own bookkeeping."""
+
+import contextlib
+from collections.abc import Callable
+from typing import Any
+
+import keras
+from keras.src.backend.tensorflow.trainer import TFEpochIterator
+from keras.src.trainers.data_adapters.tf_dataset_adapter import TFDatasetAdapter
+
+
+class _LazyIterator:
+    """Makes the real iterator on first use: Keras asks for one more at each epoch's end and drops it."""
+
+    def __init__(self, dataset: Any) -> None:
+        self._dataset = dataset
+        self._real: Any = None
+
+    def __iter__(self) -> "_LazyIterator":
+        return _LazyIterator(self._dataset)
+
+    def __next__(self) -> Any:
+        return next(self.real())
+
+    def real(self) -> Any:
+        if self._real is None:
+            self._real = iter(self._dataset)
+        return self._real
+
+
+class _Epochs(TFEpochIterator):  # type: ignore[misc]  # untyped in Keras
+    def _get_iterator(self) -> _LazyIterator:
+        return _LazyIterator(self.prepared)
+
+
+class KerasEpochs:
+    """Keras' own bookkeeping of epochs, steps and running out of data, handed out several steps at a time.
+
+    Args:
+        model: Whose strategy and settings apply.
+        prepare: Turns the data set Keras made of the inputs to the one iterated over.
+        arguments: Those of Keras' epoch iterator: x, y, sample_weight, batch_size, steps_per_epoch, ...
+    """
+
+    def __init__(self, model: keras.Model, prepare: Callable[[Any, bool], Any], **arguments: Any) -> None:
+        self._epochs = _Epochs(distribute_strategy=model.distribute_strategy, **arguments)
+        made_by_keras = not isinstance(self._epochs.data_adapter, TFDatasetAdapter)
+        self._epochs.prepared = prepare(self._epochs._distributed_dataset, made_by_keras)
+        self.element_spec = self._epochs.prepared.element_spec
+        self._step = 0
+
+    @property
+    def num_batches(self) -> int | None:
+        """Steps in an epoch; None while unknown."""
+        number: int | None = self._epochs.num_batches
+        return number
+
+    def reset(self) -> None:
+        """Starts over, as Keras does at the start of every `fit` and `evaluate`."""
+        self._epochs.reset()
+
+    def begin(self) -> None:
+        """Starts an epoch."""
+        iter(self._epochs)
+        self._step = 0
+
+    def available(self) -> int | None:
+        """Steps that can be claimed in one piece; None when the data decide."""
+        epochs = self._epochs
+        total = epochs.steps_per_epoch or epochs._num_batches
+        if not total:
+            return None
+        left = int(total) - self._step
+        if epochs.steps_per_epoch and epochs._num_batches:
+            seen = 0 if epochs._current_iterator is None else epochs._steps_seen
+            left = min(left, epochs._num_batches - seen)
+        return max(left, 0)
+
+    def claim(self, steps: int) -> tuple[int, Any]:
+        """Takes up to `steps` steps; zero at the end of the epoch. Second: the tf.data iterator to run on."""
+        claimed, iterator = 0, None
+        for _ in range(max(steps, 1)):
+            try:
+                *_, iterator = next(self._epochs)  # Keras before 3.10 hands out one number only.
+            except StopIteration:
+                break
+            claimed += 1
+        self._step += claimed
+        return claimed, iterator.real() if iterator is not None else None
+
+    def ran_out(self, unused: int) -> None:
+        """Tells that the last `unused` claimed steps found no data; the caller then raises StopIteration."""
+        self._epochs._steps_seen -= unused - 1
+
+    def catch_stop_iteration(self) -> contextlib.AbstractContextManager[None]:
+        """Around an epoch: turns StopIteration to Keras' warning and end of the epoch."""
+        context: contextlib.AbstractContextManager[None] = self._epochs.catch_stop_iteration()
+        return context

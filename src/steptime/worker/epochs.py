@@ -1,0 +1,70 @@
+"""What happens at the ends of epochs and around validation, reported to the parent and to TensorBoard."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import keras
+
+from steptime.record.schema import Epoch
+from steptime.worker.signals import Stop
+from steptime.worker.tensorboard import Board
+from steptime.worker.watch import TrainingWatch, finite_logs
+
+
+class EpochEnd(keras.callbacks.Callback):  # type: ignore[misc]
+    """Reports the end of each epoch; overrides no batch hook, so that no loop has to slow down for it."""
+
+    def __init__(self, watch: TrainingWatch, board: Board) -> None:
+        super().__init__()
+        self.watch = watch
+        self.board = board
+        self.logs: dict[int, dict[str, float]] = {}
+
+    def on_test_begin(self, logs: Mapping[str, Any] | None = None) -> None:  # noqa: ARG002 - Keras' signature
+        """Say that validation begins; it may be left at once, since it changes no weights."""
+        self.watch.events.write("phase", name="validate", words="validating")
+        self.watch.signals.stop = Stop.AT_ONCE_KEEPING
+
+    def on_test_end(self, logs: Mapping[str, Any] | None = None) -> None:  # noqa: ARG002 - Keras' signature
+        """Say that training goes on."""
+        self.watch.signals.stop = Stop.AFTER_THE_BLOCK
+        self.watch.events.write("phase", name="train", words="training")
+
+    def on_epoch_end(self, epoch: int, logs: Mapping[str, Any] | None = None) -> None:
+        """Write the epoch to TensorBoard and tell the parent."""
+        self.logs[epoch] = {key: float(value) for key, value in (logs or {}).items()}
+        blocks = [block for block in self.watch.blocks if block.epoch == epoch]
+        duration_s = sum(block.duration_ns for block in blocks) / 1e9
+        steps = sum(block.n_steps for block in blocks)
+        samples = sum(block.n_samples or 0 for block in blocks)
+        speed = {
+            "learning_rate": _learning_rate(self.model),
+            "samples_per_s": samples / duration_s if samples and duration_s else None,
+            "step_ms": duration_s / steps * 1e3 if steps else None,
+        }
+        self.board.epoch(epoch, self.logs[epoch], speed)
+        self.watch.epoch_ended(epoch, self.logs[epoch])
+
+
+def epochs_of(watch: TrainingWatch, logs: Mapping[int, Mapping[str, float]]) -> tuple[Epoch, ...]:
+    """Return the epochs, the last of which may be unfinished: its logs are then those of its last block."""
+    epochs = []
+    for number in sorted({block.epoch for block in watch.blocks}):
+        blocks = [block for block in watch.blocks if block.epoch == number]
+        epochs.append(
+            Epoch(
+                epoch=number,
+                logs=finite_logs(logs.get(number, blocks[-1].logs)),
+                steps=sum(block.n_steps for block in blocks),
+                train_ns=sum(block.duration_ns for block in blocks),
+                validate_ns=watch.validation_ns.get(number),
+            )
+        )
+    return tuple(epochs)
+
+
+def _learning_rate(model: keras.Model) -> float | None:
+    try:
+        return float(model.optimizer.learning_rate)
+    except (AttributeError, TypeError, ValueError):
+        return None

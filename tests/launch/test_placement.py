@@ -1,0 +1,146 @@
+"""The choice of the device."""
+
+import importlib.metadata
+import sys
+
+import pytest
+
+from steptime.device.device import DeviceFacts
+from steptime.device.find import FoundGpu, GpuSearch
+from steptime.errors import DeviceError
+from steptime.launch import placement
+from steptime.launch.placement import choose_placement, cpu_only_build
+
+CPU_ONLY = "the installed package is tensorflow-cpu, which is built without CUDA"
+
+
+def gpu(index: int, name: str = "NVIDIA T4", *, usable: bool = True) -> FoundGpu:
+    return FoundGpu(
+        name=f"gpu{index}",
+        facts=make_facts(index, name),
+        usable=usable,
+        why_not=None if usable else "hidden",
+        cuda_index=None,
+        visible_as=f"GPU-{index}",
+    )
+
+
+def make_facts(index: int, name: str) -> DeviceFacts:
+    import dataclasses
+
+    needed = {
+        item.name: None
+        for item in dataclasses.fields(DeviceFacts)
+        if item.default is dataclasses.MISSING and item.default_factory is dataclasses.MISSING
+    }
+    return DeviceFacts(**{**needed, "index": index, "name": name})  # type: ignore[arg-type]
+
+
+NOTHING = GpuSearch((), "no NVIDIA driver", "install the driver")
+TWO = GpuSearch((gpu(0, usable=False), gpu(1), gpu(2, "NVIDIA A100")), None, None)
+
+
+def test_a_cpu_run_hides_every_gpu_even_where_there_are_some() -> None:
+    chosen = choose_placement("cpu", TWO, None)
+
+    assert (chosen.device, chosen.reason, chosen.visible_devices) == ("cpu", "as asked", "-1")
+
+
+@pytest.mark.parametrize(
+    ("search", "build", "reason"),
+    [
+        (NOTHING, None, "no usable GPU: no NVIDIA driver"),
+        (GpuSearch((), "no usable GPU: gpu0 is hidden", "unset it"), None, "no usable GPU: gpu0 is hidden"),
+        (GpuSearch((), None, None), None, "no usable GPU: the driver shows none"),
+        (TWO, CPU_ONLY, f"NVIDIA T4 is there, but {CPU_ONLY}"),
+    ],
+)
+def test_auto_says_why_it_took_the_cpu(search: GpuSearch, build: str | None, reason: str) -> None:
+    chosen = choose_placement("auto", search, build)
+
+    assert (chosen.device, chosen.reason, chosen.visible_devices) == ("cpu", reason, "-1")
+
+
+@pytest.mark.parametrize(
+    ("asked", "device", "visible", "reason"),
+    [
+        ("auto", "gpu:0", "GPU-1", "the first usable GPU: NVIDIA T4"),
+        ("gpu", "gpu:0", "GPU-1", "as asked: NVIDIA T4"),
+        ("gpu:1", "gpu:1", "GPU-2", "as asked: NVIDIA A100"),
+    ],
+)
+def test_gpus_are_counted_among_the_usable_and_shown_alone(
+    asked: str, device: str, visible: str, reason: str
+) -> None:
+    chosen = choose_placement(asked, TWO, None)
+
+    assert (chosen.device, chosen.visible_devices, chosen.reason) == (device, visible, reason)
+
+
+@pytest.mark.parametrize(
+    ("asked", "search", "build", "message", "hint"),
+    [
+        (
+            "gpu",
+            NOTHING,
+            None,
+            "--device gpu must name a usable GPU. No NVIDIA driver",
+            "Install the driver. Or train with --device cpu.",
+        ),
+        (
+            "gpu:0",
+            GpuSearch((), None, None),
+            CPU_ONLY,
+            "--device gpu:0 must name a usable GPU. Nothing more is known",
+            "Nothing more is known. Or train with --device cpu.",
+        ),
+        (
+            "gpu",
+            TWO,
+            CPU_ONLY,
+            f"--device gpu needs a TensorFlow built for GPUs. Received: {CPU_ONLY}",
+            "In a fresh environment: pip install 'tensorflow[and-cuda]'",
+        ),
+        (
+            "gpu:2",
+            TWO,
+            None,
+            "--device gpu:2 must name one of the 2 usable GPUs, gpu:0 to gpu:1.",
+            "nvidia-smi -L lists the GPUs of this machine.",
+        ),
+    ],
+)
+def test_a_gpu_that_was_asked_for_and_cannot_be_used_is_an_error_never_a_cpu_run(
+    asked: str, search: GpuSearch, build: str | None, message: str, hint: str
+) -> None:
+    with pytest.raises(DeviceError) as caught:
+        choose_placement(asked, search, build)
+
+    assert (caught.value.message, caught.value.hint) == (message, hint)
+
+
+@pytest.mark.parametrize(
+    ("installed", "platform", "reason"),
+    [
+        ({"tensorflow-cpu"}, "linux", CPU_ONLY),
+        (
+            {"tensorflow-intel"},
+            "win32",
+            "the installed package is tensorflow-intel, which is built without CUDA",
+        ),
+        ({"tensorflow"}, "linux", None),
+        ({"tensorflow"}, "darwin", "TensorFlow's wheels for darwin are built without CUDA"),
+    ],
+)
+def test_the_installed_package_tells_whether_tensorflow_has_cuda(
+    monkeypatch: pytest.MonkeyPatch, installed: set[str], platform: str, reason: str | None
+) -> None:
+    def distribution(name: str) -> object:
+        if name not in installed:
+            raise importlib.metadata.PackageNotFoundError(name)
+        return object()
+
+    monkeypatch.setattr(placement.importlib.metadata, "distribution", distribution)
+    monkeypatch.setattr(sys, "platform", platform)
+
+    assert cpu_only_build() == reason
