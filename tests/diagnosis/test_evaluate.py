@@ -183,8 +183,7 @@ def test_a_good_machine_has_no_finding_and_much_that_is_fine():
     [
         ({"gpus_hidden": True, "visible_devices": "-1", "cuinit": "cuda_error_no_device", "tensorflow_gpus": 0},
         "cuda-visible-devices"),
-        ({"kernel_module": "none", "dev_nvidia": False, "dev_uvm": False, "cuinit": "cuda_error_no_device"},
-        "no-driver-loaded"),
+        ({"kernel_module": "none", "smi_works": False, "cuinit": "cuda_error_no_device"}, "no-driver-loaded"),
         ({"kernel_module": "none", "nouveau": True, "smi_works": False, "cuinit": "cuda_error_no_device"},
         "nouveau-owns-gpu"),
         ({"kernel_module": "none", "secure_boot": True, "smi_works": False}, "secure-boot-module-unsigned"),

@@ -32,6 +32,8 @@ forward-compat-unsupported harmless-ngc-banner keras-backend-not-tf nouveau-owns
 secure-boot-module-unsigned singularity-no-nv wsl2-cuinit-no-device mig fabric-manager-missing
 few-multiprocessors gpu-too-old-for-driver
 """.split()
+# A file is called after its kind, but for words that the house does not want in names of files.
+OTHER_NAMES = {"fabric-manager-missing": "nvswitch_not_ready"}
 NOT_RULES = {"__init__", "rules", "commands", "places", "signs"}
 
 
@@ -54,7 +56,7 @@ def diagnosis_of(case: Case):
 
 def test_every_file_is_listed_once():
     files = {path.stem for path in Path(package.__file__).parent.glob("*.py")} - NOT_RULES
-    assert sorted(files) == sorted(rule.kind.replace("-", "_") for rule in RULES)
+    assert sorted(files) == sorted(OTHER_NAMES.get(rule.kind, rule.kind.replace("-", "_")) for rule in RULES)
 
 
 def test_all_kinds_of_the_field_have_a_rule():

@@ -14,7 +14,7 @@ from steptime.diagnosis.rule import Diagnosis
 from steptime.environment.log import read_log
 from steptime.environment.told import read_told
 
-DATA = Path(__file__).parents[1] / "data/doctor"
+DATA = Path(__file__).parents[2] / "data/doctor"
 
 
 def cases(name: str) -> list[dict]:
