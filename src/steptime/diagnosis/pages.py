@@ -5,7 +5,8 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from steptime.diagnosis.environment.commands import LIST_GPUS
-from steptime.diagnosis.rule import Diagnosis, Finding, Rule
+from steptime.diagnosis.environment.places import NAMES
+from steptime.diagnosis.rule import Diagnosis, Finding, Remedy, Rule
 from steptime.environment.facts import Facts
 
 
@@ -128,9 +129,14 @@ def _manual_section(rule: Rule) -> list[str]:
     lines = [f'<a id="{rule.kind}"></a>', "", f"## {rule.kind}", "", f"**{rule.title}**", "", rule.cause, ""]
     if rule.harmless:
         return [*lines, "Nothing needs to be done.", ""]
-    for number, remedy in enumerate(rule.remedies):
-        if len(rule.remedies) > 1:
-            lines += [f"Fix {number + 1}:" if remedy.where is not None else "Fix everywhere else:", ""]
+    for remedy in rule.remedies:
+        lines += [f"{_place(remedy)}:", ""] if len(rule.remedies) > 1 else []
         lines += ["```sh", *remedy.steps, "```", ""]
     lines += [f"Check: `{rule.verify}`", ""]
     return [*lines, f"What tells it from similar kinds: `{rule.decide}`", ""] if rule.decide else lines
+
+
+def _place(remedy: Remedy) -> str:
+    if remedy.where is None:
+        return "Everywhere else"
+    return next(name for place, name in NAMES if place is remedy.where)

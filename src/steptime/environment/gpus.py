@@ -132,8 +132,3 @@ def vendor(name: str) -> str | None:
             return maker
     known = any(pattern.search(lowered) for pattern, _ in _compiled())
     return "nvidia" if known else None
-
-
-def capability_number(capability: str) -> float:
-    """Turn a compute capability into a number that compares rightly: ``"12.0"`` to 12.0."""
-    return float(capability)

@@ -2,7 +2,7 @@
 
 from steptime.diagnosis.condition import All, Any, Says, is_
 from steptime.diagnosis.environment.commands import LIST_GPUS
-from steptime.diagnosis.environment.places import WINDOWS, WSL
+from steptime.diagnosis.environment.places import WINDOWS_OR_WSL
 from steptime.diagnosis.environment.signs import CUDART_LINE, CUINIT_303, NO_DEVICE, NO_GPU_LISTED
 from steptime.diagnosis.rule import Case, Clue, Remedy, Rule
 
@@ -18,7 +18,7 @@ RULE = Rule(
             (
                 "# native Windows and WSL: no maintained TensorFlow for AMD GPUs; use the CPU, or Linux with ROCm",
             ),
-            Any(WINDOWS, WSL),
+            WINDOWS_OR_WSL,
         ),
         Remedy(
             (

@@ -2,7 +2,7 @@
 
 from steptime.diagnosis.condition import All, Any, Says, Unknown, is_
 from steptime.diagnosis.environment.commands import BUILD_INFO
-from steptime.diagnosis.environment.places import ARM
+from steptime.diagnosis.environment.places import ARM, JETSON
 from steptime.diagnosis.environment.signs import CUDA_IN_USE, NO_GPU_LISTED
 from steptime.diagnosis.rule import Case, Clue, Remedy, Rule
 
@@ -22,7 +22,7 @@ RULE = Rule(
                 ),
                 "cat /etc/nv_tegra_release   # shows the JetPack's L4T version",
             ),
-            is_("jetson", True),
+            JETSON,
         ),
         Remedy(
             (

@@ -2,6 +2,7 @@
 
 from steptime.diagnosis.condition import All, Check, Says, at_least, is_
 from steptime.diagnosis.environment.commands import LIST_GPUS, WSL_STEPS
+from steptime.diagnosis.environment.places import NVIDIA_GPU
 from steptime.diagnosis.rule import Case, Clue, Remedy, Rule
 from steptime.environment.versions import compare
 
@@ -13,7 +14,7 @@ RULE = Rule(
         " and nothing newer."
     ),
     remedies=(
-        Remedy(("# NVIDIA GPU: use WSL2 with CUDA instead", *WSL_STEPS), is_("gpu_vendor", "nvidia")),
+        Remedy(("# NVIDIA GPU: use WSL2 with CUDA instead", *WSL_STEPS), NVIDIA_GPU),
         Remedy(
             (
                 "# NVIDIA GPU: use WSL2 with CUDA. Any other GPU: an environment of its own with Python 3.10",

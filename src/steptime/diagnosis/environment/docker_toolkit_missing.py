@@ -1,8 +1,8 @@
 """Docker can't select a GPU driver."""
 
-from steptime.diagnosis.condition import Any, Says
+from steptime.diagnosis.condition import Says
 from steptime.diagnosis.environment.commands import DOCKER_TEST
-from steptime.diagnosis.environment.places import WINDOWS, WSL
+from steptime.diagnosis.environment.places import WINDOWS_OR_WSL
 from steptime.diagnosis.rule import Case, Clue, Remedy, Rule
 
 RULE = Rule(
@@ -21,7 +21,7 @@ RULE = Rule(
                 ),
                 DOCKER_TEST,
             ),
-            Any(WINDOWS, WSL),
+            WINDOWS_OR_WSL,
         ),
         Remedy(
             (

@@ -2,6 +2,7 @@
 
 from steptime.diagnosis.condition import All, Any, Check, Says, Unknown, is_, less
 from steptime.diagnosis.environment.commands import SMI
+from steptime.diagnosis.environment.places import BLACKWELL
 from steptime.diagnosis.environment.signs import SMI_FAILED
 from steptime.diagnosis.rule import Case, Clue, Remedy, Rule
 from steptime.environment.versions import numbers
@@ -27,10 +28,7 @@ RULE = Rule(
         "open kernel modules)."
     ),
     remedies=(
-        Remedy(
-            ("sudo apt install nvidia-driver-570-open && sudo reboot   # or a newer branch",),
-            Check("gpu_cc_max", test=lambda cc: float(str(cc)) >= 10),
-        ),
+        Remedy(("sudo apt install nvidia-driver-570-open && sudo reboot   # or a newer branch",), BLACKWELL),
         Remedy(
             (
                 (

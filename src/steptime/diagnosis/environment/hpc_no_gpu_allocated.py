@@ -2,7 +2,7 @@
 
 from steptime.diagnosis.condition import All, Any, Says, is_
 from steptime.diagnosis.environment.commands import SMI_LIST
-from steptime.diagnosis.environment.places import CLUSTER
+from steptime.diagnosis.environment.places import CLUSTER, SLURM
 from steptime.diagnosis.environment.signs import (
     CUDART_LINE,
     CUINIT_303,
@@ -26,7 +26,7 @@ RULE = Rule(
                 "srun --gres=gpu:1 --pty bash   # or in the job script: #SBATCH --gres=gpu:1",
                 "apptainer exec --nv IMAGE.sif python train.py   # if the job runs in a container",
             ),
-            is_("scheduler", "slurm"),
+            SLURM,
         ),
         Remedy(
             (

@@ -1,8 +1,8 @@
 """NumPy 2 with a TensorFlow that was built for NumPy 1."""
 
-from steptime.diagnosis.condition import Any, Check, Says
+from steptime.diagnosis.condition import Check, Says
 from steptime.diagnosis.environment.commands import IMPORT
-from steptime.diagnosis.environment.places import MACOS, WINDOWS
+from steptime.diagnosis.environment.places import WINDOWS_OR_MACOS
 from steptime.diagnosis.rule import Case, Clue, Remedy, Rule
 from steptime.environment.versions import compare
 
@@ -22,7 +22,7 @@ RULE = Rule(
                 'python -m pip install --upgrade "tensorflow>=2.18"',
                 'python -m pip install "numpy<2"   # if the old TensorFlow must stay',
             ),
-            Any(WINDOWS, MACOS),
+            WINDOWS_OR_MACOS,
         ),
         Remedy(
             (

@@ -1,6 +1,6 @@
 """Conditions of the place, which decide what the remedy looks like."""
 
-from steptime.diagnosis.condition import All, Any, Not, is_
+from steptime.diagnosis.condition import All, Any, Condition, Not, is_, more
 
 WSL = is_("wsl", True)
 WINDOWS = All(is_("os", "windows"), Not(Any(is_("wsl", True), is_("os", "linux"))))
@@ -15,3 +15,28 @@ COLAB = is_("hosted", "colab", "kaggle")
 CLUSTER = is_("scheduler", "slurm", "pbs", "lsf", "sge")
 CONDA = is_("conda", True)
 NOT_NVIDIA = is_("gpu_vendor", "amd", "apple", "intel", "none")
+WINDOWS_OR_MACOS = Any(WINDOWS, MACOS)
+WINDOWS_OR_WSL = Any(WINDOWS, WSL)
+NVIDIA_GPU = is_("gpu_vendor", "nvidia")
+BLACKWELL = more("gpu_cc_max", 9.9)
+JETSON = is_("jetson", True)
+SLURM = is_("scheduler", "slurm")
+
+NAMES: tuple[tuple[Condition, str], ...] = (
+    (WSL, "In WSL"),
+    (WINDOWS, "On native Windows"),
+    (MACOS, "On macOS"),
+    (CONTAINER, "In a container"),
+    (KUBERNETES, "In a Kubernetes pod"),
+    (APPTAINER, "With Apptainer or Singularity"),
+    (LXC, "In an LXC container"),
+    (COLAB, "On Colab and Kaggle"),
+    (NOT_NVIDIA, "Without an NVIDIA GPU"),
+    (WINDOWS_OR_MACOS, "On native Windows and macOS"),
+    (WINDOWS_OR_WSL, "On Windows and in WSL"),
+    (NVIDIA_GPU, "With an NVIDIA GPU"),
+    (BLACKWELL, "With a Blackwell GPU"),
+    (JETSON, "On a Jetson"),
+    (SLURM, "On a Slurm cluster"),
+)
+"""What the manual calls these places."""
