@@ -133,7 +133,8 @@ def _manual_section(rule: Rule) -> list[str]:
         lines += [f"{_place(remedy)}:", ""] if len(rule.remedies) > 1 else []
         lines += ["```sh", *remedy.steps, "```", ""]
     lines += [f"Check: `{rule.verify}`", ""]
-    return [*lines, f"What tells it from similar kinds: `{rule.decide}`", ""] if rule.decide else lines
+    decide = rule.decide if rule.decide.endswith("?") else f"`{rule.decide}`"
+    return [*lines, f"What tells it from similar kinds: {decide}", ""] if rule.decide else lines
 
 
 def _place(remedy: Remedy) -> str:

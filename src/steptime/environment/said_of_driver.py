@@ -118,6 +118,14 @@ SAYINGS: tuple[tuple[str, Value | None, str], ...] = (
     ("cuinit", "cuda_error_invalid_device", r"cuinit: .{0,60}cuda_error_invalid_device"),
     (
         "dev_nvidia",
+        True,
+        (
+            r"nvidia-smi (?:works|is fine|lists \w+ \w+|shows \w+ \w+) (?:in|inside|within) (?:the|a|my) "
+            r"(?:container|image|docker|pod)"
+        ),
+    ),
+    (
+        "dev_nvidia",
         False,
         (
             r"no /dev/nvidia|/dev/nvidia0 does not exist|/dev/nvidia\* (?:is |are )?(?:missing|absent)|"

@@ -30,7 +30,7 @@ RULE = Rule(
     verify="rocminfo | grep gfx; " + LIST_GPUS,
     clues=(
         Clue(
-            2.3,
+            2.6,
             Says(
                 r"amdgpu-install",
                 r"rocminfo",
@@ -72,6 +72,7 @@ RULE = Rule(
         "cuda-libs-not-installed",
         "windows-native-no-gpu",
         "no-driver-loaded",
+        "cuda-visible-devices",
     ),
     decide="lspci | grep -i -e vga -e display",
     fires=(

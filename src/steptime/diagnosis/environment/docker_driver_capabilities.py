@@ -39,22 +39,18 @@ RULE = Rule(
             ),
         ),
         Clue(
-            2.7,
-            All(
-                CONTAINER,
-                Any(LIBCUDA_LINE, CUINIT_303, is_("libcuda", "missing")),
-                Any(is_("smi_works", True), is_("dev_nvidia", True)),
-            ),
+            2.8,
+            All(CONTAINER, Any(LIBCUDA_LINE, CUINIT_303, is_("libcuda", "missing")), is_("dev_nvidia", True)),
+        ),
+        Clue(
+            2.3,
+            All(CONTAINER, Any(LIBCUDA_LINE, CUINIT_303, is_("libcuda", "missing")), is_("smi_works", True)),
         ),
         Clue(2.0, All(CONTAINER, LIBCUDA_LINE, Says(r"--gpus"))),
     ),
     commonness=1,
-    consequences=(
-        "libcuda-missing",
-        "docker-no-gpus-flag",
-        "cuda-libs-not-installed",
-        "docker-image-cuda-mismatch",
-    ),
+    unless=(is_("dev_nvidia", False),),
+    consequences=("libcuda-missing", "cuda-libs-not-installed", "docker-image-cuda-mismatch"),
     decide="echo $NVIDIA_DRIVER_CAPABILITIES   # inside the container",
     clear=(
         "NVIDIA_DRIVER_CAPABILITIES gives the container the compute part.",

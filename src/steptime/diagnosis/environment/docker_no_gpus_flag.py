@@ -110,9 +110,15 @@ RULE = Rule(
             ),
         ),
         Clue(2.4, All(CONTAINER, Says(r"/dev/nvidia0 does not exist"))),
-        Clue(2.0, All(CONTAINER, NO_GPU_LISTED)),
+        Clue(2.0, All(CONTAINER, NO_GPU_LISTED, Unknown("smi_works"))),
         Clue(
-            2.1, All(CONTAINER, Says(r"could not find cuda drivers on your machine"), Unknown("cuda_toolkit"))
+            2.1,
+            All(
+                CONTAINER,
+                Says(r"could not find cuda drivers on your machine"),
+                Unknown("cuda_toolkit"),
+                Unknown("smi_works"),
+            ),
         ),
     ),
     commonness=3,
@@ -120,7 +126,6 @@ RULE = Rule(
         is_("gpu_on_pci", False),
         APPTAINER,
         LXC,
-        is_("smi_works", True),
         is_("gpu_vendor", "none", "amd"),
         is_("dev_nvidia", True),
         is_("wsl", True),
