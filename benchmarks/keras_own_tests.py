@@ -4,8 +4,10 @@ Keras' tests are not part of this project. Get the sources of the installed vers
 
     python -c "import keras; print(keras.__version__)"
     git clone --depth 1 --branch v3.15.1 https://github.com/keras-team/keras /tmp/keras-repo
+    pip install jax
     python benchmarks/keras_own_tests.py --repo /tmp/keras-repo
 
+(``trainer_test.py`` imports jax whatever the backend; without it that file is reported as not collected.)
 Each arm is one fresh process that runs the same test files. A test that kills or hangs its process is noted as
 such and the rest goes on in a new process. The results are ``benchmarks/results/keras_own_tests.{md,json}``.
 This file is also the pytest plugin that both processes load: it notes outcomes, and installs steptime in one arm.
@@ -70,6 +72,7 @@ FILES = (
 WHY: dict[str, str] = {}
 """For a test (part of its id) that passes in stock Keras and fails with ours: what it expects and why it is not met."""
 
+COLUMNS = ("passed", "failed", "skipped", "crashed", "hung", "not collected", "wall_s")
 NOTES_FILE = "KERAS_OWN_TESTS_NOTES"
 ARM = "KERAS_OWN_TESTS_ARM"
 
@@ -112,6 +115,14 @@ def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:
     config.hook.pytest_deselected(items=[item for item in items if item.nodeid in done])
     items[:] = [item for item in items if item.nodeid not in done]
     note(left=len(items))
+
+
+def pytest_collectreport(report: Any) -> None:
+    """Note a file that could not be imported, as one test that failed."""
+    if report.failed:
+        note(
+            test=report.nodeid, outcome="not collected", message=str(report.longrepr)[-1500:], duration_s=0.0
+        )
 
 
 def pytest_runtest_logstart(nodeid: str) -> None:
@@ -157,7 +168,9 @@ def run_arm(arm: str, repo: Path, files: list[str], quiet_s: float) -> Arm:
             if notes.exists() and before == notes.stat().st_size:
                 raise SystemExit(f"pytest could not start in {repo}:\n{tail}")
             done = {entry["test"] for entry in entries if "outcome" in entry}
-            broken = [entry["started"] for entry in entries if "started" in entry and entry["started"] not in done]
+            broken = [
+                entry["started"] for entry in entries if "started" in entry and entry["started"] not in done
+            ]
             if not broken:
                 if not done:
                     raise SystemExit(f"no test ran in {repo}:\n{tail}")
@@ -185,7 +198,9 @@ def run_process(arm: str, repo: Path, files: list[str], notes: Path, quiet_s: fl
         ARM: arm,
         "KERAS_BACKEND": "tensorflow",
         "TF_CPP_MIN_LOG_LEVEL": "2",
-        "PYTHONPATH": str(Path(__file__).resolve().parent),
+        "PYTHONPATH": os.pathsep.join(
+            filter(None, [str(Path(__file__).resolve().parent), os.environ.get("PYTHONPATH")])
+        ),
     }
     command = [
         sys.executable,
@@ -196,6 +211,7 @@ def run_process(arm: str, repo: Path, files: list[str], notes: Path, quiet_s: fl
         "-q",
         "-p",
         "no:cacheprovider",
+        "--continue-on-collection-errors",
         *files,
     ]
     with tempfile.TemporaryFile("w+") as output:
@@ -245,17 +261,15 @@ def as_markdown(result: dict[str, Any]) -> str:
     lines = [
         "# Keras' own tests, with stock Keras and with steptime installed",
         "",
-        f"Keras {result['keras']}, TensorFlow {result['tensorflow']}, backend tensorflow. "
+        f"Keras {result['keras']}, TensorFlow {result['tensorflow']}, backend tensorflow.",
         "How to run it: the first lines of `benchmarks/keras_own_tests.py`.",
         "",
-        "| | passed | failed | skipped | crashed | hung | wall time (s) |",
-        "| --- | --- | --- | --- | --- | --- | --- |",
+        "| | " + " | ".join(COLUMNS) + " |",
+        "| ---" * (len(COLUMNS) + 1) + " |",
     ]
     for arm in ("stock", "steptime"):
         counts = result[arm]
-        cells = [
-            str(counts.get(key, 0)) for key in ("passed", "failed", "skipped", "crashed", "hung", "wall_s")
-        ]
+        cells = [str(counts.get(key, 0)) for key in COLUMNS]
         lines.append(f"| {arm} | " + " | ".join(cells) + " |")
     fits = ", ".join(
         f"{number} in `{loop}`" for loop, number in sorted(result["steptime"]["fits_by_loop"].items())
@@ -298,7 +312,7 @@ def main() -> int:
     cloned = re.search(r'__version__ = "(.+?)"', (options.repo / "keras/src/version.py").read_text())
     if cloned is None or cloned[1] != version("keras"):
         sys.exit(
-            f"the checkout is Keras {cloned and cloned[1]}, installed is {version('keras')}: check out v{version('keras')}"
+            f"the checkout is Keras {cloned and cloned[1]}, installed is {version('keras')}: check out that one"
         )
     files = [name for name in options.files if (options.repo / name.split("::")[0]).exists()]
     tensorflow = next((v for n in ("tensorflow", "tensorflow-cpu") if (v := installed_version(n))), None)

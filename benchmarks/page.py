@@ -66,7 +66,7 @@ def write_peers(results: dict[str, Any], folder: Path) -> None:
 def _preamble(results: dict[str, Any]) -> str:
     return (
         f"{results['date']}. {machine.as_text(results['machine'])} "
-        f"{results['repeats']} processes for each way.\n\n" + (QUICK if results["quick"] else "")
+        f"Processes for each way: {results['repeats']}.\n\n" + (QUICK if results["quick"] else "")
     )
 
 

@@ -23,7 +23,6 @@ class OldName(keras.callbacks.Callback):
     "callback",
     [
         keras.callbacks.History(),
-        keras.callbacks.ProgbarLogger(),
         keras.callbacks.EarlyStopping(),
         keras.callbacks.ReduceLROnPlateau(),
         keras.callbacks.TerminateOnNaN(),
@@ -54,6 +53,14 @@ def test_a_callback_that_acts_on_batches_gets_every_batch_and_the_cost_is_named(
     cadence = Cadence([keras.callbacks.History(), callback])
     assert cadence.limit(0) == cadence.limit(17) == 1
     assert type(callback).__name__ in cadence.cost
+
+
+def test_the_progress_bar_appears_with_the_first_step_of_an_epoch_and_costs_no_more():
+    bar = keras.callbacks.ProgbarLogger()
+    cadence = Cadence([bar])
+    assert (cadence.limit(0), cadence.limit(1), cadence.cost) == (1, None, None)
+    bar.verbose = 2
+    assert Cadence([bar]).limit(0) is None
 
 
 def test_chunks_end_where_a_checkpoint_is_saved():

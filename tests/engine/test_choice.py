@@ -5,7 +5,8 @@ from dataclasses import replace
 import hypothesis.strategies as st
 from hypothesis import given, settings
 
-from steptime.engine.choice import Choice, Measured, Prior
+from steptime.engine.choice import Choice
+from steptime.engine.prior import Measured, Prior
 
 KERAS = Prior(loop="keras")
 GRAPH = Prior(loop="graph", over="keras", saved_s=0.6e-3, compile_share=0.4, likely=True, margin_share=-0.1)
@@ -96,7 +97,7 @@ def test_the_loop_that_was_asked_for_runs_from_the_first_step():
 def test_if_the_loop_that_was_asked_for_is_impossible_keras_runs_and_the_reason_is_given():
     choice = Choice([replace(XLA, impossible="the data contain strings"), KERAS], total_steps=10, asked=True)
     assert choice.next(10).loop == "keras"
-    assert choice.reason == "keras: xla was asked for, but the data contain strings"
+    assert choice.reason == "keras: xla cannot be run: the data contain strings"
 
 
 def test_what_an_earlier_fit_measured_is_not_measured_again():

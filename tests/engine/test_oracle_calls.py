@@ -86,7 +86,7 @@ def test_stop_training_set_after_a_batch_stops_there(loop, last_batch, oracle, r
 
 
 @graph_loop
-@pytest.mark.parametrize("hook", ["on_epoch_begin", "on_epoch_end", "on_train_begin"])
+@pytest.mark.parametrize("hook", ["on_epoch_begin", "on_epoch_end"])
 def test_stop_training_set_in_another_hook_stops_where_keras_stops(
     loop, hook, oracle, recorder, classifier, samples
 ):

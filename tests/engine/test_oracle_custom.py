@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 pytestmark = pytest.mark.tensorflow
@@ -62,7 +63,7 @@ def test_own_train_step_and_test_step_are_what_is_trained(loop, oracle, recorder
     oracle(loop, build, train)
 
 
-@compiled_loops
+@graph_loop
 def test_own_loss_and_metric_functions_are_used(loop, oracle, samples):
     import keras
 
@@ -77,7 +78,11 @@ def test_own_loss_and_metric_functions_are_used(loop, oracle, samples):
         model.compile("sgd", cubic, metrics=[largest])
         return model
 
-    oracle(loop, build, lambda _, fit: fit(samples.x, samples.x[:, 2:4], batch_size=8, epochs=2))
+    oracle(
+        loop,
+        build,
+        lambda _, fit: fit(samples.x, samples.x[:, 2:4], batch_size=8, epochs=2, validation_split=0.3),
+    )
 
 
 @graph_loop
@@ -139,7 +144,7 @@ def test_a_second_fit_without_compile_goes_on_from_the_first(loop, oracle, class
     oracle(loop, classifier, train)
 
 
-@compiled_loops
+@graph_loop
 def test_a_fit_after_compile_uses_the_new_optimizer_loss_and_metrics(loop, oracle, classifier, samples):
     def train(model, fit):
         fit(samples.x, samples.y, batch_size=8, epochs=1)
@@ -238,3 +243,28 @@ def test_a_model_inside_another_trains_the_same_and_may_be_fitted_alone(loop, or
         return outer
 
     oracle(loop, build, lambda _, fit: fit(samples.x, samples.y, batch_size=8, epochs=2))
+
+
+@graph_loop
+def test_ragged_data_never_fail_where_keras_works(loop, oracle):
+    import keras
+    import tensorflow as tf
+
+    words = tf.ragged.constant([[1, 2], [3], [4, 5, 6], [1, 1], [2, 3, 4, 5]])
+
+    def build():
+        class MeanOfWords(keras.layers.Layer):
+            def call(self, x):
+                return tf.reduce_mean(tf.cast(x, "float32"), axis=1, keepdims=True)
+
+        inputs = keras.Input((None,), dtype="int32", ragged=True)
+        model = keras.Model(inputs, keras.layers.Dense(1, name="d")(MeanOfWords(name="mean")(inputs)))
+        model.compile("sgd", "mse")
+        return model
+
+    oracle(
+        loop,
+        build,
+        lambda _, fit: fit(words, np.arange(5.0), batch_size=2, epochs=2),
+        used=("keras",),
+    )

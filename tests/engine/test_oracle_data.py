@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 pytestmark = pytest.mark.tensorflow
-compiled_loops = pytest.mark.parametrize("loop", ["graph", "xla"])
 graph_loop = pytest.mark.parametrize("loop", ["graph"])
 
 
@@ -292,28 +291,3 @@ def test_a_model_whose_loss_needs_no_targets_trains_without_y(loop, oracle, samp
         return model
 
     oracle(loop, build, lambda _, fit: fit(samples.x, batch_size=8, epochs=2))
-
-
-@graph_loop
-def test_sparse_tensors_and_ragged_lengths_never_fail_where_keras_works(loop, oracle):
-    import keras
-    import tensorflow as tf
-
-    words = tf.ragged.constant([[1, 2], [3], [4, 5, 6], [1, 1], [2, 3, 4, 5]])
-
-    def build():
-        class MeanOfWords(keras.layers.Layer):
-            def call(self, x):
-                return tf.reduce_mean(tf.cast(x, "float32"), axis=1, keepdims=True)
-
-        inputs = keras.Input((None,), dtype="int32", ragged=True)
-        model = keras.Model(inputs, keras.layers.Dense(1, name="d")(MeanOfWords(name="mean")(inputs)))
-        model.compile("sgd", "mse")
-        return model
-
-    oracle(
-        loop,
-        build,
-        lambda _, fit: fit(words, np.arange(5.0), batch_size=2, epochs=2),
-        used=("keras", "graph"),
-    )

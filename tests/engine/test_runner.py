@@ -1,14 +1,17 @@
 """Which loop runs how many steps, and who is told."""
 
+import functools
+
 import pytest
 
 pytestmark = pytest.mark.tensorflow
 
 pytest.importorskip("keras")
 
-from steptime.engine.choice import Choice, Prior  # noqa: E402
+from steptime.engine.choice import Choice  # noqa: E402
 from steptime.engine.feeds.feed import Claim  # noqa: E402
 from steptime.engine.loops.loop import Outcome  # noqa: E402
+from steptime.engine.prior import Prior  # noqa: E402
 from steptime.engine.runner import Runner  # noqa: E402
 from steptime.engine.verification import Verdict  # noqa: E402
 
@@ -50,7 +53,7 @@ class Notes:
 
 def make(choice, calls, accepted=True, whole_batch_steps=None, observer=None):
     names = ("keras", "graph", "xla")
-    loops = {name: (lambda n: lambda: FakeLoop(n, calls))(name) for name in names}
+    loops = {name: functools.partial(FakeLoop, name, calls) for name in names}
     return Runner(
         choice, loops, FakeVerifier(accepted), whole_batch_steps=whole_batch_steps, observer=observer
     )

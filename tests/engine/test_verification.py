@@ -33,7 +33,7 @@ class Scene:
         self.step = function.traced(self.feed.element_spec)
         self.keras_loop = KerasLoop(function, self.feed)
         self.verifier = Verifier(
-            self.keras_loop, self.feed, self.step, half_precision=False, copy_limit_bytes=copy_limit_bytes
+            self.keras_loop, self.feed, self.step, coarse=False, copy_limit_bytes=copy_limit_bytes
         )
 
     def values(self):

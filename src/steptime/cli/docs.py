@@ -42,6 +42,14 @@ def record_page() -> str:
     return "\n".join(lines) + "\n"
 
 
+def doctor_page() -> str:
+    """Return docs/doctor.md: every kind of fault that the doctor knows."""
+    from steptime.diagnosis.environment.rules import RULES
+    from steptime.diagnosis.pages import doctor_markdown
+
+    return doctor_markdown(RULES)
+
+
 def settings_page() -> str:
     """Return docs/settings.md: every setting."""
     lines = [
@@ -74,6 +82,7 @@ def cli_page() -> str:
 
 PAGES: dict[str, Callable[[], str]] = {
     "cli.md": cli_page,
+    "doctor.md": doctor_page,
     "record.md": record_page,
     "settings.md": settings_page,
 }

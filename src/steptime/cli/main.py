@@ -22,6 +22,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "runs": ("steptime.cli.commands.runs", "list what has been run"),
     "show": ("steptime.cli.commands.show", "print one record as a page"),
     "board": ("steptime.cli.commands.board", "open TensorBoard on the runs"),
+    "doctor": (
+        "steptime.cli.commands.doctor",
+        "say whether the GPU is used, and if not, why and what to do",
+    ),
     "new": ("steptime.cli.commands.new", "write a commented starter for a workload of your own"),
     "settings": ("steptime.cli.commands.settings", "list every setting with type, default and meaning"),
 }

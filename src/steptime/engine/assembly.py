@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from steptime.engine import memory, priors, private_keras
 from steptime.engine.cadence import Cadence
-from steptime.engine.choice import Choice, Prior
+from steptime.engine.choice import Choice
 from steptime.engine.feeds.arrays import ArrayFeed
 from steptime.engine.feeds.feed import Claim, element_spec
 from steptime.engine.feeds.stream import StreamFeed
@@ -17,11 +17,12 @@ from steptime.engine.loops.graph import ResidentGraph, StreamGraph
 from steptime.engine.loops.keras import KerasLoop
 from steptime.engine.loops.loop import Loop
 from steptime.engine.loops.xla import XlaLoop
+from steptime.engine.prior import Prior
 from steptime.engine.report import Candidate, FitReport
 from steptime.engine.request import FitRequest
-from steptime.engine.runner import Runner, half_precision
+from steptime.engine.runner import Runner
 from steptime.engine.step import StepFunction, TracedStep
-from steptime.engine.verification import Verifier
+from steptime.engine.verification import Verifier, computes_coarsely
 
 LOOPS = ("keras", "graph", "graph+kernels", "xla")
 
@@ -52,25 +53,38 @@ class Engine:
         self._feed = feed
         self._cadence = cadence
         self._device = memory.device_name()
-        self._step = function.traced(feed.element_spec)
-        self._not_resident = self._why_not_resident()
         self._data: Any = None
         self.keras_loop = KerasLoop(function, feed, stop_on_infinite_loss=cadence.stop_on_infinite_loss)
         self._memory_key = repr(feed.element_spec)
-        self.choice = self._choose(request, total_steps)
-        data_bytes = feed.bytes if isinstance(feed, ArrayFeed) else 0
+        loops: dict[str, Callable[[], Loop]] = {"keras": lambda: self.keras_loop}
+        verifier = None
+        try:
+            self._step = function.traced(feed.element_spec)
+        except Exception as error:  # noqa: BLE001  # Keras' own function goes on, or raises it where it should
+            reason = f"the step could not be traced for these data: {type(error).__name__}"
+            candidates = [Prior(loop="graph", impossible=reason), Prior(loop="keras")]
+            self.choice = Choice(candidates, total_steps=total_steps, asked=True)
+        else:
+            self._not_resident = self._why_not_resident()
+            self.choice = self._choose(request, total_steps)
+            loops |= self._loops()
+            verifier = self._verifier()
         self.runner = Runner(
             self.choice,
-            {"keras": lambda: self.keras_loop, **self._loops()},
-            Verifier(
-                self.keras_loop,
-                feed,
-                self._step,
-                half_precision=half_precision(model),
-                copy_limit_bytes=memory.copy_limit_bytes(data_bytes, self._device),
-            ),
+            loops,
+            verifier,
             whole_batch_steps=feed.full_steps if isinstance(feed, ArrayFeed) else None,
             observer=request.observer,
+        )
+
+    def _verifier(self) -> Verifier:
+        data_bytes = self._feed.bytes if isinstance(self._feed, ArrayFeed) else 0
+        return Verifier(
+            self.keras_loop,
+            self._feed,
+            self._step,
+            coarse=computes_coarsely(self._model, self._device),
+            copy_limit_bytes=memory.copy_limit_bytes(data_bytes, self._device),
         )
 
     def _why_not_resident(self) -> str | None:
@@ -159,7 +173,7 @@ class Engine:
             candidates=tuple(
                 Candidate(
                     loop=loop,
-                    step_s=measured[loop].step_s if loop in measured else None,
+                    step_s=self.choice.typical_step_s(loop),
                     compile_s=measured[loop].compile_s if loop in measured else None,
                     reason=reasons.get(loop),
                     verification=self.runner.verifications.get(loop),

@@ -10,56 +10,14 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from steptime.engine.prior import Measured, Prior
+
 # A trial must be expected to repay this many times what it costs.
 _SAFETY = 1.5
 # A whole call may cost at most this much more than Keras' own loop, also when a trial turns out useless.
 _ALLOWED_LOSS_SHARE = 0.05
-# Below this difference two measured step times count as equal, and the earlier candidate stays.
-_NOISE_SHARE = 0.05
 # Steps assumed to come when nothing tells how long an epoch is.
 _UNKNOWN_STEPS = 1000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prior:
-    """What is expected of a candidate before it was ever run.
-
-    Attributes:
-        loop: Its name.
-        impossible: Why it cannot be run at all, naming layer or operation; None when it can.
-        over: The candidate whose step time the expectation is based on; None for the first.
-        step_share: Expected step time as a share of that candidate's.
-        saved_s: Expected saving a step beyond that, in s.
-        compile_share: Expected compile time as a share of the first candidate's.
-        compile_s: Expected compile time beyond that, in s.
-        likely: Whether experience is so uniform that an expected gain alone justifies trying; otherwise the
-            cost must also be covered if the trial fails.
-        margin_share: Must be faster than the best so far by this share to be preferred; negative when it is
-            preferred unless it is slower by that share.
-    """
-
-    loop: str
-    impossible: str | None = None
-    over: str | None = None
-    step_share: float = 1.0
-    saved_s: float = 0.0
-    compile_share: float = 0.0
-    compile_s: float = 0.0
-    likely: bool = False
-    margin_share: float = _NOISE_SHARE
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
-    """What is known of a candidate that was run.
-
-    Attributes:
-        step_s: Median time of a step, in s; None until steps were timed.
-        compile_s: Time of its first step including tracing, compiling and comparing, in s.
-    """
-
-    step_s: float | None
-    compile_s: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +37,8 @@ class Next:
 class _Samples:
     compile_s: float = 0.0
     steps: int = 0
-    step_s: list[float] = field(default_factory=list)
+    trial_s: list[float] = field(default_factory=list)
+    later_s: list[float] = field(default_factory=list)
 
 
 class Choice:
@@ -170,7 +129,7 @@ class Choice:
         """A candidate ran `steps` more steps in `seconds`."""
         samples = self._samples.setdefault(loop, _Samples())
         samples.steps += steps
-        samples.step_s.append(seconds / steps)
+        (samples.trial_s if self._settled is None else samples.later_s).append(seconds / steps)
 
     def drop(self, loop: str, reason: str) -> None:
         """A candidate turned out not to work; the best of the others goes on."""
@@ -185,10 +144,17 @@ class Choice:
     def measured(self) -> dict[str, Measured]:
         """What is known of every candidate that was run, now or by an earlier fit."""
         now = {
-            loop: Measured(step_s=_typical(s.step_s), compile_s=s.compile_s)
+            loop: Measured(step_s=min(s.trial_s or s.later_s, default=None), compile_s=s.compile_s)
             for loop, s in self._samples.items()
         }
         return self._remembered | now
+
+    def typical_step_s(self, loop: str) -> float | None:
+        """Median time of a step, in s, over all that was run since the choice, or else in the trial."""
+        samples = self._samples.get(loop, _Samples())
+        known = self._remembered.get(loop)
+        typical = samples.later_s or samples.trial_s
+        return statistics.median(typical) if typical else known.step_s if known else None
 
     def _steps(self, loop: str) -> int:
         samples = self._samples.get(loop)
@@ -280,7 +246,7 @@ class Choice:
         self._settled = next(loop for loop in self._priors if loop not in self._dropped)
         self.reason = f"{self._first}, as asked"
         if why_not is not None:
-            self.reason = f"{self._settled}: {self._first} was asked for, but {why_not}"
+            self.reason = f"{self._settled}: {self._first} cannot be run: {why_not}"
 
     def _settle(self) -> None:
         self._settled, best_s = self._best()
@@ -293,7 +259,3 @@ class Choice:
             untried.append(f"{', '.join(self._skipped)} not tried: too few steps to repay compiling")
         rest = f"; {'; '.join(untried)}" if untried else ""
         self.reason = f"{self._settled}: {best_s * 1e3:.3g} ms a step{against}{rest}"
-
-
-def _typical(samples: list[float]) -> float | None:
-    return statistics.median(samples) if samples else None

@@ -1,5 +1,6 @@
 """Makes `keras.Model.fit`, `evaluate` and `predict` ours for a whole program, and takes it back."""
 
+import functools
 from typing import Any
 
 import keras
@@ -30,15 +31,21 @@ def uninstall() -> None:
 # An override that calls its parent arrives here too, so overriding is no reason to hand back to Keras.
 
 
+# Programs read the signature of these methods, so each looks like the one it replaces.
+
+
+@functools.wraps(private_keras.stock("fit"))
 def _fit(self: keras.Model, *args: Any, **kwargs: Any) -> keras.callbacks.History:
     return run_fit(self, FitRequest(*args, **kwargs), check_override=False)
 
 
+@functools.wraps(private_keras.stock("evaluate"))
 def _evaluate(self: keras.Model, *args: Any, **kwargs: Any) -> Any:
     if "_use_cached_eval_dataset" in kwargs:
         return private_keras.stock("evaluate")(self, *args, **kwargs)
     return run_evaluate(self, EvaluateRequest(*args, **kwargs), check_override=False)
 
 
+@functools.wraps(private_keras.stock("predict"))
 def _predict(self: keras.Model, *args: Any, **kwargs: Any) -> Any:
     return run_predict(self, PredictRequest(*args, **kwargs), check_override=False)

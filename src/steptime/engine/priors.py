@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import keras
 
 from steptime.engine import private_keras
-from steptime.engine.choice import Prior
 from steptime.engine.kernels import substitute
 from steptime.engine.loops.xla import why_not_xla
+from steptime.engine.prior import Prior
 from steptime.engine.step import TracedStep
 
 _CONVOLUTIONS = (
@@ -53,9 +53,9 @@ def candidates(
             # On a CPU tf.data's threads compete with the step: the tutorial's CNN ran 1.2 to 1.4 times as fast.
             step_share=0.9 if device == "/CPU:0" else 1.0,
             saved_s=0.6e-3,
-            compile_share=1.0 if model.jit_compile else 0.4,
+            compile_share=2.0 if model.jit_compile else 1.2,
             likely=True,
-            margin_share=-0.1,
+            margin_share=-0.25 if device == "/CPU:0" else -0.1,
         ),
         _kernels(model, step, device, not_looped),
         _xla(model, device, not_xla),
@@ -127,5 +127,5 @@ def _kernels(model: keras.Model, step: TracedStep, device: str, impossible: str 
         impossible=impossible,
         over="graph",
         saved_s=saved * (_CPU_OPERATION_S if device == "/CPU:0" else _GPU_OPERATION_S),
-        compile_share=1.0,
+        compile_share=2.5,
     )

@@ -1,5 +1,6 @@
 """What a `fit` says about itself afterwards: `history.steptime`."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 
@@ -96,6 +97,6 @@ class Segments:
             self._segments.pop()
         self._segments.append(Segment(epoch=epoch, first_step=first_step, n_steps=n_steps, loop=loop))
 
-    def __iter__(self):  # type: ignore[no-untyped-def]  # a tuple's iterator
+    def __iter__(self) -> Iterator[Segment]:
         """In the order of execution."""
         return iter(tuple(self._segments))

@@ -5,8 +5,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import keras
-
 from steptime.engine import private_keras
 from steptime.engine.choice import Choice
 from steptime.engine.feeds.feed import Claim
@@ -40,7 +38,7 @@ class Runner:
     Args:
         choice: Says which loop runs.
         loops: Makes each loop, by name; called when it is first needed.
-        verifier: Compares a loop's first step with Keras' own.
+        verifier: Compares a loop's first step with Keras' own; None when there is only Keras' own.
         whole_batch_steps: Steps of a pass that have a whole batch; None when every step has.
         observer: Is told of every block.
     """
@@ -49,7 +47,7 @@ class Runner:
         self,
         choice: Choice,
         loops: dict[str, Callable[[], Loop]],
-        verifier: Verifier,
+        verifier: Verifier | None,
         *,
         whole_batch_steps: int | None,
         observer: Observer | None,
@@ -115,7 +113,7 @@ class Runner:
     def _first(self, name: str, claim: Claim) -> tuple[Outcome, str]:
         start_ns = time.perf_counter_ns()
         loop = self._make[name]()
-        if name == "keras":
+        if name == "keras" or self._verifier is None:
             outcome, accepted = loop.run(claim), True
         else:
             verdict = self._verifier.first_step(loop, claim)
@@ -166,9 +164,3 @@ class Runner:
             self._announced = True
             if self._observer is not None:
                 self._observer.on_decision(self._choice.reason)
-
-
-def half_precision(model: keras.Model) -> bool:
-    """Whether any layer computes in 16 bits."""
-    layers = private_keras.flatten_layers(model)
-    return any(getattr(layer, "compute_dtype", "") in ("float16", "bfloat16") for layer in layers)

@@ -34,7 +34,11 @@ def run(
     if request.observer is not None:
         request.observer.on_decision(text)
     call = private_keras.own_or_stock(model, "fit", check_override=check_override)
-    history: keras.callbacks.History = call(**arguments)
+    try:
+        history: keras.callbacks.History = call(**arguments)
+    finally:
+        if isinstance(request.callbacks, keras.callbacks.CallbackList):
+            request.callbacks.callbacks.remove(watch)
     if history is not None:
         history.steptime = _report(text, watch)
     return history
@@ -42,7 +46,7 @@ def run(
 
 def _with(callbacks: Any, watch: "_Watch") -> Any:
     if isinstance(callbacks, keras.callbacks.CallbackList):
-        callbacks.callbacks.append(watch)
+        callbacks.append(watch)
         return callbacks
     given = [] if callbacks is None else callbacks if isinstance(callbacks, (list, tuple)) else [callbacks]
     return [*given, watch]

@@ -4,19 +4,20 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+import keras
 import numpy as np
 import tensorflow as tf
 
-from steptime.engine import state
+from steptime.engine import private_keras, state
 from steptime.engine.feeds.feed import Claim
 from steptime.engine.loops.keras import KerasLoop
 from steptime.engine.loops.loop import Loop, Outcome
 from steptime.engine.step import TracedStep
 
 # Largest accepted difference, as a share of what Keras' step changed. The graph loop runs the same operations;
-# fused kernels and XLA round differently; half precision rounds more. A wrong loop is off by about 1.
+# fused kernels and XLA round differently; half precision and TF32 round more. A wrong loop is off by about 1.
 _TOLERANCE = {"graph": 1e-3, "graph+kernels": 1e-2, "xla": 1e-2}
-_HALF_PRECISION_FACTOR = 10.0
+_COARSE_FACTOR = 10.0
 # A deviation beyond the tolerance is rounding if Keras' own step deviates this much less at least.
 _NOISE_FACTOR = 10.0
 # Draws that tell how far random steps lie apart.
@@ -45,7 +46,7 @@ class Verifier:
         keras_loop: Keras' own loop.
         feed: Gives the batches.
         step: The traced step.
-        half_precision: Whether the model computes in 16 bits.
+        coarse: Whether products carry 16 bits or fewer, see `computes_coarsely`.
         copy_limit_bytes: Most memory that copies of the model's state may take, in bytes.
     """
 
@@ -55,13 +56,13 @@ class Verifier:
         feed: Any,
         step: TracedStep,
         *,
-        half_precision: bool,
+        coarse: bool,
         copy_limit_bytes: int,
     ) -> None:
         self._keras_loop = keras_loop
         self._feed = feed
         self._step = step
-        self._half_precision = half_precision
+        self._coarse = coarse
         self._copy_limit_bytes = copy_limit_bytes
 
     def why_not_compared(self) -> str | None:
@@ -140,7 +141,7 @@ class Verifier:
         if len(draws) > 1:
             return _agrees_statistically(names, before, [values for _, values in draws], got)
         reference, expected = draws[0]
-        tolerance = _TOLERANCE[loop] * (_HALF_PRECISION_FACTOR if self._half_precision else 1.0)
+        tolerance = _TOLERANCE[loop] * (_COARSE_FACTOR if self._coarse else 1.0)
         errors = state.update_errors(before, expected, got)
         names.append("the logs")
         errors.append(_log_error(reference.logs, outcome.logs))
@@ -172,6 +173,13 @@ class Verifier:
         state.write(variables, before)
         self._step(tf.nest.map_structure(lambda t: None if t is None else tf.reverse(t, [0]), batch))
         return [*state.update_errors(before, expected, state.read(variables)), 0.0]
+
+
+def computes_coarsely(model: keras.Model, device: str) -> bool:
+    """Whether products are rounded to 16 bits or fewer: half precision in a layer, or TF32 on a GPU."""
+    layers = private_keras.flatten_layers(model)
+    half = any(getattr(layer, "compute_dtype", "") in ("float16", "bfloat16") for layer in layers)
+    return half or (device != "/CPU:0" and bool(tf.config.experimental.tensor_float_32_execution_enabled()))
 
 
 def _log_error(expected: Any, got: Any) -> float:

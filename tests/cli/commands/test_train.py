@@ -19,6 +19,7 @@ NO_GPU = GpuSearch((), "no NVIDIA driver", "install the driver")
 @pytest.fixture(autouse=True)
 def no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("steptime.device.find.find_gpus", lambda: NO_GPU)
+    monkeypatch.setattr("steptime.diagnosis.environment.why_no_gpu", lambda facts: ("Why.", "Do this."))
 
 
 @pytest.fixture
@@ -73,8 +74,8 @@ def ends_with(monkeypatch: pytest.MonkeyPatch) -> Any:
         ),
         (
             ["--device", "gpu"],
-            "--device gpu must name a usable GPU. No NVIDIA driver",
-            "Install the driver. Or train with --device cpu.",
+            "--device gpu must name a usable GPU. No NVIDIA driver. The doctor says: Why.",
+            "Do this. `steptime doctor` shows the evidence.",
         ),
         (["--set", "epoch=3"], "--set must name a setting. Received: 'epoch'", "Did you mean 'epochs'?"),
         (

@@ -47,7 +47,7 @@ def as_arrays(**arguments: Any) -> Arrays:
         tensors=tensors,
         samples=int(adapter._num_samples),
         # One batch that is not full is a full batch of the size there is.
-        batch_size=min(int(adapter._batch_size), int(adapter._num_samples)),
+        batch_size=max(1, min(int(adapter._batch_size), int(adapter._num_samples))),
         shuffle=adapter._shuffle,
     )
 

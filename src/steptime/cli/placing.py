@@ -1,0 +1,41 @@
+"""Where a run goes, and in the doctor's words why not where it was asked to go."""
+
+from steptime.errors import DeviceError
+from steptime.plan.plan import Placement
+
+
+def place(asked: str) -> Placement:
+    """Return the device of a run.
+
+    Args:
+        asked: The setting ``device``.
+
+    Raises:
+        DeviceError: A GPU was asked for and cannot be used; the doctor's rules give the reason and the remedy.
+    """
+    from steptime.device.find import find_gpus
+    from steptime.launch.placement import choose_placement, cpu_only_build
+
+    try:
+        return choose_placement(asked, find_gpus(), cpu_only_build())
+    except DeviceError as error:
+        from steptime.diagnosis.environment import why_no_gpu
+        from steptime.environment.read import read_first
+
+        raise explained(error, why_no_gpu(read_first())) from None
+
+
+def explained(error: DeviceError, why: tuple[str, str] | None) -> DeviceError:
+    """Add the doctor's reason to an error and put the doctor's remedy in its hint.
+
+    Args:
+        error: What the driver and the installed packages say.
+        why: The doctor's reason and remedy, one line each; None when no rule applies.
+    """
+    if why is None:
+        return error
+    reason, remedy = why
+    return DeviceError(
+        f"{error.message.rstrip('.')}. The doctor says: {reason}",
+        hint=f"{remedy[:1].upper()}{remedy[1:].rstrip('.')}. `steptime doctor` shows the evidence.",
+    )
