@@ -74,6 +74,18 @@ def test_a_run_that_failed_beside_others_that_did_not_is_a_caution(compared) -> 
     )
 
 
+def test_a_target_that_is_no_metric_of_the_history_is_a_caution(compared) -> None:
+    facts = compared.comparison.arms[1]
+    unknown = dataclasses.replace(
+        facts.quantities["target_s"], value=None, reason="the history has no val_auc; it has loss"
+    )
+    facts = dataclasses.replace(facts, quantities={"target_s": unknown})
+
+    assert cautions(dataclasses.replace(compared.comparison, arms=(facts,))) == (
+        "the target cannot be timed: the history has no val_auc; it has loss",
+    )
+
+
 def test_ratios_have_three_digits() -> None:
     assert [number(value) for value in (0.5, 9.994, 9.996, 99.96, 1234.5)] == [
         "0.50",

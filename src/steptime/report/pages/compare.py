@@ -32,23 +32,14 @@ _DOCTOR = "`steptime doctor` tells more."
 
 def compare_summary(comparison: Comparison, study: Study) -> Document:
     """Return what a person wants to know at once: the answer, the table, and what to keep in mind."""
-    parts: list[Part] = [_main_table(comparison)]
-    parts += [Text(text=text) for text in other_sentences(comparison)]
-    parts += [Text(text=f"Keep in mind: {text}.", is_caution=True) for text in cautions(comparison)]
-    if study.no_gpu_reason:
-        parts.append(Text(text=_no_gpu(study.no_gpu_reason)))
-    if study.stop:
-        parts.append(Text(text=f"Nothing more was run: {study.stop}."))
+    parts: list[Part] = [_main_table(comparison), *_words(comparison, study), *_end(study)]
     return Document(title=headline(comparison), parts=tuple(parts))
 
 
 def compare_page(comparison: Comparison, study: Study, runs: Mapping[str, Sequence[StoredRun]]) -> Document:
     """Return everything: the answer, pictures, every quantity, proof, environment, method, command."""
     records = [run.record for own in runs.values() for run in own]
-    parts: list[Part] = [Text(text=text) for text in other_sentences(comparison)]
-    parts += [Text(text=f"Keep in mind: {text}.", is_caution=True) for text in cautions(comparison)]
-    if study.no_gpu_reason:
-        parts.append(Text(text=_no_gpu(study.no_gpu_reason)))
+    parts: list[Part] = [*_words(comparison, study)]
     parts += [*charts.epoch_chart(comparison), *charts.parts_chart(comparison)]
     parts += [Heading(text="At a glance"), _main_table(comparison)]
     parts += _section("How fast it learned", charts.learning_charts(comparison, runs))
@@ -69,6 +60,20 @@ def compare_page(comparison: Comparison, study: Study, runs: Mapping[str, Sequen
     created = records[0].created.replace("T", " ").removesuffix("Z") + " UTC" if records else ""
     above = " · ".join(part for part in ("steptime compare", workload, created) if part)
     return Document(above=above, title=headline(comparison), parts=tuple(parts))
+
+
+def _words(comparison: Comparison, study: Study) -> Iterator[Text]:
+    """Yield the answer's other sentences, and what to keep in mind."""
+    yield from (Text(text=text) for text in other_sentences(comparison))
+    yield from (Text(text=f"Keep in mind: {text}.", is_caution=True) for text in cautions(comparison))
+    if study.no_gpu_reason:
+        sentence = study.no_gpu_reason[:1].upper() + study.no_gpu_reason[1:].rstrip(".")
+        yield Text(text=f"No GPU was compared. {sentence}. {_DOCTOR}")
+
+
+def _end(study: Study) -> Iterator[Text]:
+    if study.stop:
+        yield Text(text=f"Nothing more was run: {study.stop}.")
 
 
 def quantity_table(comparison: Comparison) -> Table:
@@ -154,11 +159,6 @@ def _seconds(value_s: float | None) -> str:
     return units.seconds(value_s) if value_s else UNKNOWN
 
 
-def _no_gpu(reason: str) -> str:
-    sentence = reason[:1].upper() + reason[1:].rstrip(".")
-    return f"No GPU was compared. {sentence}. {_DOCTOR}"
-
-
 def _section(title: str, found: Iterator[Chart]) -> list[Part]:
     pictures = list(found)
     return [Heading(text=title), *pictures] if pictures else []
@@ -169,8 +169,12 @@ def _proof_table(comparison: Comparison, runs: Mapping[str, Sequence[StoredRun]]
     for facts in comparison.arms:
         proofs = [run.record.proof for run in runs[facts.arm.name] if run.record.proof is not None]
         proof = proof_sentence(proofs[-1]) if proofs else facts.failure or UNKNOWN
-        rows.append((facts.arm.name, facts.device or UNKNOWN, proof))
-    return Table(columns=("arm", "device", "proof, from the executed graphs"), rows=tuple(rows))
+        loops = dict.fromkeys(
+            str(run.record.execution["reason"]) for run in runs[facts.arm.name] if run.record.execution
+        )
+        rows.append((facts.arm.name, facts.device or UNKNOWN, " / ".join(loops) or UNKNOWN, proof))
+    columns = ("arm", "device", "loop that executed the steps", "proof, from the executed graphs")
+    return Table(columns=columns, rows=tuple(rows))
 
 
 def _method(comparison: Comparison, study: Study, records: Sequence[RunRecord]) -> Iterator[Part]:
@@ -185,8 +189,7 @@ def _method(comparison: Comparison, study: Study, records: Sequence[RunRecord]) 
         "found and reported apart. The interval comes from the spread between runs and between blocks of steps "
         "(docs/measuring.md gives the method and its sources). A difference below 1 % is never called one."
     )
-    if study.stop:
-        yield Text(text=f"Nothing more was run: {study.stop}.")
+    yield from _end(study)
     if comparison.differences:
         yield Text(text="The arms also differ in what nobody said; whoever compared them insisted:")
         names = [facts.arm.name for facts in comparison.arms]

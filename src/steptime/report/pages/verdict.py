@@ -54,6 +54,9 @@ def cautions(comparison: Comparison) -> tuple[str, ...]:
             found.append(
                 f"{facts.arm.name}: {facts.repeats} runs ended well, another did not ({facts.failure})"
             )
+        target = facts.quantities.get("target_s")
+        if target is not None and target.reason and not target.reason.startswith("not reached"):
+            found.append(f"the target cannot be timed: {target.reason}")
     return tuple(dict.fromkeys(found))
 
 
