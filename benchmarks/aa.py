@@ -64,14 +64,14 @@ def compare_once(kind, options, folder):
         arms=arms,
         placements=(cpu, cpu),
         limits=Limits(repeats=options.repeats, budget_s=options.time_budget),
-        study=create_study_folder(folder, kind),
     )
+    folder = create_study_folder(folder, kind)
     study = Study(arms=arms, baseline=arms[0].name, command=("benchmarks/aa.py",))
     study = run_campaign(
-        campaign, study, SlowingLauncher(), unwatched,
-        lambda so_far: answer(campaign.study, so_far, EARLY_CONFIDENCE).is_clear,
+        campaign, folder, study, SlowingLauncher(), unwatched,
+        lambda so_far: answer(folder, so_far, EARLY_CONFIDENCE).is_clear,
     )  # fmt: skip
-    return answer(campaign.study, study), study
+    return answer(folder, study), study
 
 
 def answer(folder, study, *confidence) -> Comparison:

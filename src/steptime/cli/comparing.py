@@ -3,7 +3,6 @@
 import argparse
 import contextlib
 import dataclasses
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -36,6 +35,7 @@ from steptime.report.render.text import render_text
 
 # One pass over the data: enough for a speed, and short enough for a tutorial's patience.
 _EPOCHS = 1
+STUDY_KIND = "compare"
 
 Runs = dict[str, list[StoredRun]]
 
@@ -46,51 +46,20 @@ def run_new(options: argparse.Namespace, workload: str, launcher: Launcher) -> t
     Raises:
         UsageError: Something that was asked for cannot be done; nothing has been run then.
     """
-    search, cpu_only = find_gpus(), cpu_only_build()
-    settings = shared.read_settings(options, Settings(epochs=_EPOCHS))
-    given = [parse_arm(text) for text in options.arms]
-    arms = distinct(given or default_arms(0 if cpu_only else len(search.usable)))
-    if len(arms) < 2:
-        raise UsageError("A comparison needs two arms. Received: 1", hint="For example: --arm cpu --arm gpu")
-    baseline = find_arm(arms, options.baseline)
-    target = parse_target(options.target) if options.target else None
-    limits = Limits(repeats=options.repeats, budget_s=_budget_s(options))
-    devices = [arm.changes.get("device", settings.device) for arm in arms]
-    command = _command(options, workload, arms, settings)
-    campaign = Campaign(
-        base=Plan(
-            workload=parse_workload(workload),
-            settings=settings,
-            protocol=Protocol(time_limit_s=options.time_limit),
-            command=command,
-        ),
-        arms=arms,
-        placements=tuple(choose_placement(device, search, cpu_only) for device in devices),
-        limits=limits,
-        study=Path(),
-    )
+    campaign, study = _plan(options, workload)
     check(campaign)
     shared.check_tensorflow()
-    folder = create_study_folder(shared.runs_folder(options), "compare")
-    study = Study(
-        arms=arms,
-        baseline=baseline.name,
-        command=command,
-        target=str(target) if target else None,
-        allowed=tuple(options.allowed),
-        no_gpu_reason=(search.reason or cpu_only) if not given else None,
-    )
+    folder = create_study_folder(shared.runs_folder(options), STUDY_KIND)
 
     def is_clear(so_far: Study) -> bool:
         return comparison_of(folder, so_far, EARLY_CONFIDENCE)[0].is_clear
 
-    watch = _Watch(settings.epochs)
-    campaign = dataclasses.replace(campaign, study=folder)
-    return folder, run_campaign(campaign, study, launcher, watch.run, is_clear)
+    watch = _Watch(campaign.base.settings.epochs)
+    return folder, run_campaign(campaign, folder, study, launcher, watch.run, is_clear)
 
 
-def take_existing(options: argparse.Namespace, words: list[str]) -> tuple[Path, Study]:
-    """Describe runs that exist as a study of their own, and return its folder.
+def take_existing(options: argparse.Namespace, words: list[str]) -> Study:
+    """Describe runs that exist as a study of their own.
 
     Args:
         options: What was given on the command line.
@@ -101,21 +70,18 @@ def take_existing(options: argparse.Namespace, words: list[str]) -> tuple[Path, 
         UsageError: Something else that was asked for cannot be done.
     """
     runs = shared.runs_folder(options)
-    groups = [[find_run(runs, text) for text in word.split(",") if text] for word in words]
+    groups = [[find_run(runs, text).resolve() for text in word.split(",")] for word in words]
     arms = distinct(_arm_of(group[0]) for group in groups)
-    baseline = find_arm(arms, options.baseline)
-    target = parse_target(options.target) if options.target else None
-    folder = create_study_folder(runs, "compare")
-    return folder, Study(
+    return Study(
         arms=arms,
-        baseline=baseline.name,
+        baseline=find_arm(arms, options.baseline).name,
         command=options.command_line,
         runs=tuple(
-            StudyRun(arm=arm.name, folder=os.path.relpath(path, folder))
+            StudyRun(arm=arm.name, folder=str(path))
             for arm, group in zip(arms, groups, strict=True)
             for path in group
         ),
-        target=str(target) if target else None,
+        target=_target(options),
         allowed=tuple(options.allowed),
     )
 
@@ -190,6 +156,41 @@ class _Watch:
         kinds = ("phase", "progress", "epoch") if output.is_terminal() else ("epoch",)
         with BarProgress(self._epochs) if output.is_terminal() else LineProgress(self._epochs) as progress:
             yield lambda event: progress.event(event) if event["kind"] in kinds else None
+
+
+def _plan(options: argparse.Namespace, workload: str) -> tuple[Campaign, Study]:
+    """Return what is to be run, and its description, complete before anything starts."""
+    search, cpu_only = find_gpus(), cpu_only_build()
+    settings = shared.read_settings(options, Settings(epochs=_EPOCHS))
+    given = [parse_arm(text) for text in options.arms]
+    arms = distinct(given or default_arms(0 if cpu_only else len(search.usable)))
+    if len(arms) < 2:
+        raise UsageError("A comparison needs two arms. Received: 1", hint="For example: --arm cpu --arm gpu")
+    study = Study(
+        arms=arms,
+        baseline=find_arm(arms, options.baseline).name,
+        command=_command(options, workload, arms, settings),
+        target=_target(options),
+        allowed=tuple(options.allowed),
+        no_gpu_reason=None if given else search.reason or cpu_only,
+    )
+    devices = [arm.changes.get("device", settings.device) for arm in arms]
+    campaign = Campaign(
+        base=Plan(
+            workload=parse_workload(workload),
+            settings=settings,
+            protocol=Protocol(time_limit_s=options.time_limit),
+            command=study.command,
+        ),
+        arms=arms,
+        placements=tuple(choose_placement(device, search, cpu_only) for device in devices),
+        limits=Limits(repeats=options.repeats, budget_s=_budget_s(options)),
+    )
+    return campaign, study
+
+
+def _target(options: argparse.Namespace) -> str | None:
+    return str(parse_target(options.target)) if options.target else None
 
 
 def _budget_s(options: argparse.Namespace) -> float | None:

@@ -28,30 +28,34 @@ class Campaign:
         arms: The arms, with unique names.
         placements: The device of each arm.
         limits: How long it may go on.
-        study: Its folder.
     """
 
     base: Plan
     arms: tuple[Arm, ...]
     placements: tuple[Placement, ...]
     limits: Limits
-    study: Path
 
 
 def run_campaign(
-    campaign: Campaign, study: Study, launcher: Launcher, watch: Watch, is_clear: Callable[[Study], bool]
+    campaign: Campaign,
+    folder: Path,
+    study: Study,
+    launcher: Launcher,
+    watch: Watch,
+    is_clear: Callable[[Study], bool],
 ) -> Study:
     """Run arms in turns until the schedule says stop; Ctrl-C ends it and keeps what there is.
 
     Args:
         campaign: What to run.
+        folder: Of the study.
         study: Its description, without runs yet; it is written to the folder after every run.
         launcher: Executes each run.
         watch: Shows a run while it goes on.
         is_clear: Whether the runs so far answer the question, strictly enough to be asked again and again.
     """
     done: list[Done] = []
-    write_study(campaign.study, study)
+    write_study(folder, study)
     while True:
         clear = is_round_over(len(campaign.arms), done) and is_clear(study)
         step = next_step(len(campaign.arms), done, campaign.limits, is_clear=clear)
@@ -59,13 +63,13 @@ def run_campaign(
             break
         begin_s = time.perf_counter()
         try:
-            run, record = _run(campaign, step, launcher, watch)
+            run, record = _run(campaign, folder, step, launcher, watch)
         except KeyboardInterrupt:  # between two workers, or before the launcher listens
-            return _written(campaign, dataclasses.replace(study, stop="it was interrupted"))
+            return _written(folder, dataclasses.replace(study, stop="it was interrupted"))
         duration_s = time.perf_counter() - begin_s
         done.append(Done(arm=step.arm, duration_s=duration_s, status=record.outcome.status))
-        study = _written(campaign, dataclasses.replace(study, runs=(*study.runs, run)))
-    return _written(campaign, dataclasses.replace(study, stop=step.reason))
+        study = _written(folder, dataclasses.replace(study, runs=(*study.runs, run)))
+    return _written(folder, dataclasses.replace(study, stop=step.reason))
 
 
 def plan_of(campaign: Campaign, arm: int, repeat: int) -> Plan:
@@ -86,14 +90,17 @@ def check(campaign: Campaign) -> None:
         plan_of(campaign, arm, 0)
 
 
-def _run(campaign: Campaign, step: Start, launcher: Launcher, watch: Watch) -> tuple[StudyRun, RunRecord]:
+def _run(
+    campaign: Campaign, study: Path, step: Start, launcher: Launcher, watch: Watch
+) -> tuple[StudyRun, RunRecord]:
+    arm = campaign.arms[step.arm]
     plan = plan_of(campaign, step.arm, step.repeat)
-    folder = create_run_folder(campaign.study.parent, campaign.study.name, plan)
-    with watch(campaign.arms[step.arm], step.repeat) as on_event:
+    folder = create_run_folder(study.parent, study.name, plan)
+    with watch(arm, step.repeat) as on_event:
         record = launcher.launch(plan, folder, on_event)
-    return StudyRun(arm=campaign.arms[step.arm].name, folder=folder.name), record
+    return StudyRun(arm=arm.name, folder=folder.name), record
 
 
-def _written(campaign: Campaign, study: Study) -> Study:
-    write_study(campaign.study, study)
+def _written(folder: Path, study: Study) -> Study:
+    write_study(folder, study)
     return study

@@ -222,6 +222,7 @@ def test_unlike_runs_are_refused_with_their_differences_first(here, capsys) -> N
     assert lines[2].split() == ["batch_size", "32", "64"]
     assert lines[-2].startswith("error: ")
     assert "--allow-different batch_size" in lines[-1]
+    assert not list((here / "runs").glob("compare-*"))
 
 
 def test_whoever_insists_gets_the_comparison_with_the_differences_in_it(here, capsys) -> None:
@@ -244,6 +245,7 @@ def test_whoever_insists_gets_the_comparison_with_the_differences_in_it(here, ca
         ([*ARMS, "--baseline", "gpu"], "--baseline"),
         (["no-such-job"], "no-such-job"),
         (["no-run-a", "no-run-b"], "no-run-a"),
+        ([",", ","], "The run must exist"),
         (["--arm", "cpu", "--arm", "gpu:7"], "gpu:7"),
     ],
 )

@@ -1,6 +1,7 @@
 """``steptime compare``: several ways to train the same work, in turns, and an honest answer with pictures."""
 
 import argparse
+from pathlib import Path
 
 from steptime.cli import options as shared
 from steptime.cli import output
@@ -41,22 +42,31 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Compare, write the report, and print the answer."""
-    from steptime.cli.comparing import comparison_of, find_study, refuse_unlike, run_new, show, take_existing
+    from steptime.cli.comparing import (
+        STUDY_KIND,
+        comparison_of,
+        find_study,
+        refuse_unlike,
+        run_new,
+        show,
+        take_existing,
+    )
     from steptime.launch.process import ProcessLauncher
     from steptime.record.store import writable
-    from steptime.record.study import read_study, write_study
+    from steptime.record.study import create_study_folder, read_study, write_study
     from steptime.report.files import write_page
     from steptime.report.pages.compare import compare_page
 
-    earlier = find_study(options, options.words)
-    if earlier is not None:
-        folder, study = earlier, read_study(earlier)
+    folder = find_study(options, options.words)
+    if folder is not None:
+        study = read_study(folder)
     elif len(options.words) > 1:
-        folder, study = take_existing(options, options.words)
+        study = take_existing(options, options.words)
     else:
         folder, study = run_new(options, (options.words or ["mnist-cnn"])[0], ProcessLauncher())
-    comparison, runs = comparison_of(folder, study)
+    comparison, runs = comparison_of(folder or Path(), study)
     refuse_unlike(comparison, study)
+    folder = folder or create_study_folder(shared.runs_folder(options), STUDY_KIND)
     with writable(folder):
         write_study(folder, study)
         page = write_page(compare_page(comparison, study, runs), folder)
