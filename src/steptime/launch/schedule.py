@@ -11,8 +11,8 @@ from steptime.errors import UsageError
 
 # One run cannot show how much runs differ.
 MIN_REPEATS = 2
-# With more the answer hardly changes, and every further look is one more chance to be fooled.
-MAX_REPEATS = 10
+# The number of looks for which benchmarks/verdicts.py shows how often the verdict is wrong.
+MAX_REPEATS = 8
 DEFAULT_BUDGET_S = 180.0
 
 
