@@ -29,6 +29,10 @@ HERE = (
 ELSEWHERE = {
     "scripts/demo": "tests/scripts/test_setup.py::*",
     "scripts/test": "tests/scripts/test_test.py::*",
+    "steptime compare": (
+        "tests/cli/commands/test_compare.py"
+        "::test_without_a_gpu_the_default_arms_are_two_loops_on_the_cpu_and_the_page_says_why"
+    ),
     "steptime board": (
         "tests/cli/commands/test_board.py::test_tensorboard_answers_at_the_printed_address_on_this_machine_only"
     ),
