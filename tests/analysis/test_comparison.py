@@ -128,7 +128,7 @@ def test_a_failed_arm_has_its_reason_and_the_others_keep_their_results() -> None
 
     failed = comparison.arm(FAST.name)
     assert failed.repeats == 0
-    assert failed.failure == "failed in phase train: out of memory: 2 GiB"
+    assert failed.failure == "it failed in phase train: out of memory: 2 GiB"
     assert failed.verdict is not None
     assert failed.verdict.time_ratio is None
     assert comparison.arm("loop=xla").verdict.kind == "faster"  # type: ignore[union-attr]

@@ -196,7 +196,9 @@ def _failure(runs: Sequence[StoredRun]) -> str | None:
     for run in runs:
         outcome = run.record.outcome
         if outcome.status != "ok":
-            return f"{outcome.status} in phase {outcome.phase}: {outcome.reason or 'no reason is known'}"
+            ended = "failed" if outcome.status == "failed" else f"was {outcome.status}"
+            reason = (outcome.reason or "no reason is known").rstrip(".")
+            return f"it {ended} in phase {outcome.phase}: {reason}"
     return None if runs else "it was not run"
 
 

@@ -183,7 +183,7 @@ def test_an_arm_that_fails_is_shown_and_the_exit_code_says_so(here, monkeypatch,
     code = main(["compare", *ARMS, "--repeats", "2"])
 
     assert code == 3
-    assert "cpu has no result: failed in phase train: out of memory." in " ".join(
+    assert "cpu has no result: it failed in phase train: out of memory." in " ".join(
         capsys.readouterr().out.split()
     )
 

@@ -47,7 +47,9 @@ def test_the_answer_is_the_title(compared) -> None:
 def test_a_failed_arm_stands_in_the_table_and_in_a_sentence(compared) -> None:
     text = texts(compare_summary(compared.comparison, compared.study))
 
-    assert "cpu batch_size=60000 has no result: failed in phase train: out of memory: 2 GiB wanted." in text
+    assert (
+        "cpu batch_size=60000 has no result: it failed in phase train: out of memory: 2 GiB wanted." in text
+    )
     (table,) = (
         part for part in compare_summary(compared.comparison, compared.study).parts if isinstance(part, Table)
     )

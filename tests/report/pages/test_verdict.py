@@ -61,7 +61,7 @@ def test_without_any_result_the_reasons_are_the_headline(compared) -> None:
     comparison = dataclasses.replace(compared.comparison, arms=(failed,))
 
     assert headline(comparison) == (
-        "There is nothing to compare: cpu batch_size=60000 failed in phase train: out of memory: 2 GiB wanted."
+        "There is nothing to compare: cpu batch_size=60000: it failed in phase train: out of memory: 2 GiB wanted."
     )
 
 

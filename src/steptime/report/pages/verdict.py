@@ -14,7 +14,7 @@ def headline(comparison: Comparison) -> str:
     """Return the answer in one sentence: about the fastest arm that trained no worse, or why there is none."""
     judged = [facts for facts in comparison.arms if facts.verdict is not None and facts.verdict.time_ratio]
     if not judged:
-        failures = (f"{facts.arm.name} {facts.failure}" for facts in comparison.arms if facts.failure)
+        failures = (f"{facts.arm.name}: {facts.failure}" for facts in comparison.arms if facts.failure)
         return f"There is nothing to compare: {'; '.join(failures) or 'no steady steps were timed'}."
     best = min(judged, key=_rank)
     # One reason is enough for a headline; all of them follow.
