@@ -26,9 +26,9 @@ from steptime.plan.settings import Settings
 from steptime.plan.workload import parse_workload
 from steptime.record.store import find_run, read_record
 from steptime.record.stored import StoredRun, read_run
-from steptime.record.study import STUDY_FILE, Study, StudyRun, create_study_folder, run_folders
+from steptime.record.study import STUDY_FILE, Study, StudyRun, create_study_folder, read_study, run_folders
 from steptime.report.document import Document, Table
-from steptime.report.pages.compare import compare_summary
+from steptime.report.pages.compare import compare_note, compare_summary
 from steptime.report.render.csv import render_csv
 from steptime.report.render.markdown import render_markdown
 from steptime.report.render.text import render_text
@@ -69,6 +69,7 @@ def take_existing(options: argparse.Namespace, words: list[str]) -> Study:
         RecordError: A run cannot be found or read.
         UsageError: Something else that was asked for cannot be done.
     """
+    _refuse_new_runs(options)
     runs = shared.runs_folder(options)
     groups = [[find_run(runs, text).resolve() for text in word.split(",")] for word in words]
     arms = distinct(_arm_of(group[0]) for group in groups)
@@ -92,6 +93,23 @@ def find_study(options: argparse.Namespace, words: list[str]) -> Path | None:
         return None
     candidates = (Path(words[0]), shared.runs_folder(options) / words[0])
     return next((path for path in candidates if (path / STUDY_FILE).is_file()), None)
+
+
+def take_up(options: argparse.Namespace, folder: Path) -> Study:
+    """Read an earlier study, and look at it with the baseline and the target that are asked for now.
+
+    Raises:
+        RecordError: It cannot be read.
+        UsageError: Something that was asked for cannot be done without running it again.
+    """
+    _refuse_new_runs(options)
+    study = read_study(folder)
+    return dataclasses.replace(
+        study,
+        baseline=find_arm(study.arms, options.baseline).name if options.baseline else study.baseline,
+        target=_target(options) or study.target,
+        allowed=(*study.allowed, *options.allowed),
+    )
 
 
 def comparison_of(folder: Path, study: Study, confidence: float = CONFIDENCE) -> tuple[Comparison, Runs]:
@@ -122,23 +140,18 @@ def refuse_unlike(comparison: Comparison, study: Study) -> None:
     )
 
 
-def show(options: argparse.Namespace, folder: Path, study: Study, comparison: Comparison) -> None:
+def show(options: argparse.Namespace, folder: Path, study: Study, comparison: Comparison, runs: Runs) -> None:
     """Print the answer in the form that was asked for."""
     if options.json:
-        records = [to_json(read_run(folder / run.folder).record) for run in study.runs]
-        output.out_json(
-            {
-                "folder": str(folder),
-                "study": to_json(study),
-                "comparison": to_json(comparison),
-                "records": records,
-            }
-        )
+        records = [to_json(run.record) for own in runs.values() for run in own]
+        parts = {"study": to_json(study), "comparison": to_json(comparison), "records": records}
+        output.out_json({"folder": str(folder), **parts})
     elif options.csv:
         output.out(render_csv(comparison).rstrip("\n"))
+    elif options.markdown:
+        output.out(render_markdown(compare_note(comparison, study, runs)))
     else:
-        render = render_markdown if options.markdown else render_text
-        output.out(render(compare_summary(comparison, study)))
+        output.out(render_text(compare_summary(comparison, study)))
 
 
 class _Watch:
@@ -187,6 +200,16 @@ def _plan(options: argparse.Namespace, workload: str) -> tuple[Campaign, Study]:
         limits=Limits(repeats=options.repeats, budget_s=_budget_s(options)),
     )
     return campaign, study
+
+
+def _refuse_new_runs(options: argparse.Namespace) -> None:
+    given = {"--arm": options.arms, "--repeats": options.repeats, "--time-budget": options.time_budget}
+    wrong = [flag for flag, value in given.items() if value]
+    if wrong:
+        raise UsageError(
+            f"Runs that exist are compared as they are. Received: {', '.join(wrong)}",
+            hint="Leave that out, or name a workload instead of runs to make new ones.",
+        )
 
 
 def _target(options: argparse.Namespace) -> str | None:

@@ -22,6 +22,8 @@ from steptime.errors import DeviceError
 from steptime.record.files import write_arrays
 from steptime.record.schema import DeviceUse
 
+# Short epochs must not copy all readings again and again.
+_SHOW_INTERVAL_S = 10.0
 # Sensors whose absence a person may want to have explained.
 _SENSORS = ("utilisation_share", "power_w", "energy_j", "temperature_c", "clock_mhz", "throttle_reasons")
 
@@ -41,6 +43,8 @@ class DeviceWatch:
         self._sampler = Sampler(devices, interval_s)
         self._board = _DeviceBoard(tensorboard)
 
+        self._shown_s = time.perf_counter()
+
     def __enter__(self) -> Self:
         self._sampler.__enter__()
         return self
@@ -49,14 +53,17 @@ class DeviceWatch:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._sampler.__exit__(kind, error, trace)
-        self.show()
+        self._board.write(self._sampler.series())
         self._board.close()
         for device in self._devices:
             device.close()
 
     def show(self) -> None:
-        """Write the readings since the last call to TensorBoard; called at ends of epochs, outside steps."""
-        self._board.write(self._sampler.series())
+        """Write the readings so far to TensorBoard, unless it was just done; called at ends of epochs."""
+        now_s = time.perf_counter()
+        if now_s - self._shown_s > _SHOW_INTERVAL_S:
+            self._shown_s = now_s
+            self._board.write(self._sampler.series())
 
     def conclude(self, path: Path, origin_ns: int) -> dict[str, Any]:
         """Write the samples and return what the record says of them.

@@ -164,7 +164,10 @@ def test_csv_and_markdown_are_printed_when_asked_for(here, monkeypatch, capsys) 
     assert {row["arm"] for row in rows} == {"cpu", "cpu loop=keras"}
 
     main(["compare", str(study_of(here)), "--markdown"])
-    assert "| arm | time per epoch |" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "| arm | time per epoch |" in out
+    assert "### Environment" in out
+    assert "steptime compare mnist-cnn --arm cpu,loop=keras" in out
 
 
 def test_an_earlier_comparison_is_shown_again_without_running_anything(here, monkeypatch, capsys) -> None:
@@ -174,6 +177,25 @@ def test_an_earlier_comparison_is_shown_again_without_running_anything(here, mon
 
     assert main(["compare", study_of(here).name]) == 0
     assert capsys.readouterr().out == first
+
+
+def test_an_earlier_comparison_can_be_looked_at_from_another_arm(here, monkeypatch, capsys) -> None:
+    launching(monkeypatch, *pair())
+    main(["compare", *ARMS, "--repeats", "2"])
+    capsys.readouterr()
+
+    main(["compare", study_of(here).name, "--baseline", "cpu", "--target", "accuracy=0.96"])
+
+    out = capsys.readouterr().out
+    assert out.startswith("cpu loop=keras takes")
+    assert "time to target" in out
+
+
+def test_runs_that_exist_cannot_be_given_new_arms(here, capsys) -> None:
+    one, other = stored(here, name="one"), stored(here, name="other")
+
+    assert main(["compare", one, other, "--arm", "cpu"]) == 2
+    assert "--arm" in capsys.readouterr().err
 
 
 def test_an_arm_that_fails_is_shown_and_the_exit_code_says_so(here, monkeypatch, capsys) -> None:

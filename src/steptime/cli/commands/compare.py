@@ -42,35 +42,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Compare, write the report, and print the answer."""
-    from steptime.cli.comparing import (
-        STUDY_KIND,
-        comparison_of,
-        find_study,
-        refuse_unlike,
-        run_new,
-        show,
-        take_existing,
-    )
+    from steptime.cli import comparing
     from steptime.launch.process import ProcessLauncher
     from steptime.record.store import writable
-    from steptime.record.study import create_study_folder, read_study, write_study
+    from steptime.record.study import create_study_folder, write_study
     from steptime.report.files import write_page
     from steptime.report.pages.compare import compare_page
 
-    folder = find_study(options, options.words)
+    folder = comparing.find_study(options, options.words)
     if folder is not None:
-        study = read_study(folder)
+        study = comparing.take_up(options, folder)
     elif len(options.words) > 1:
-        study = take_existing(options, options.words)
+        study = comparing.take_existing(options, options.words)
     else:
-        folder, study = run_new(options, (options.words or ["mnist-cnn"])[0], ProcessLauncher())
-    comparison, runs = comparison_of(folder or Path(), study)
-    refuse_unlike(comparison, study)
-    folder = folder or create_study_folder(shared.runs_folder(options), STUDY_KIND)
+        folder, study = comparing.run_new(options, (options.words or ["mnist-cnn"])[0], ProcessLauncher())
+    comparison, runs = comparing.comparison_of(folder or Path(), study)
+    comparing.refuse_unlike(comparison, study)
+    folder = folder or create_study_folder(shared.runs_folder(options), comparing.STUDY_KIND)
     with writable(folder):
         write_study(folder, study)
         page = write_page(compare_page(comparison, study, runs), folder)
-    show(options, folder, study, comparison)
+    comparing.show(options, folder, study, comparison, runs)
     output.say(f"report: {page}")
     if study.stop == "it was interrupted":
         return 130

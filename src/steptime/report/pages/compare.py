@@ -36,6 +36,18 @@ def compare_summary(comparison: Comparison, study: Study) -> Document:
     return Document(title=headline(comparison), parts=tuple(parts))
 
 
+def compare_note(comparison: Comparison, study: Study, runs: Mapping[str, Sequence[StoredRun]]) -> Document:
+    """Return the summary with what others need to judge it: environment and command; to be pasted somewhere."""
+    summary = compare_summary(comparison, study)
+    parts = (
+        *summary.parts,
+        *_environment(runs),
+        Heading(text="Repeat it"),
+        Code(text=shlex.join(study.command)),
+    )
+    return Document(title=summary.title, parts=parts)
+
+
 def compare_page(comparison: Comparison, study: Study, runs: Mapping[str, Sequence[StoredRun]]) -> Document:
     """Return everything: the answer, pictures, every quantity, proof, environment, method, command."""
     records = [run.record for own in runs.values() for run in own]
@@ -48,9 +60,7 @@ def compare_page(comparison: Comparison, study: Study, runs: Mapping[str, Sequen
     parts += _section("Step times", charts.step_chart(comparison, runs))
     parts += _section("What the devices did", charts.device_charts(comparison, runs))
     parts += [Heading(text="Where it ran"), _proof_table(comparison, runs)]
-    first = next((record for record in records if record.environment is not None), None)
-    if first is not None:
-        parts += [Heading(text="Environment"), Table(columns=_PLAIN, rows=environment_rows(first))]
+    parts += _environment(runs)
     parts += [Heading(text="How it was measured"), *_method(comparison, study, records)]
     missing = _missing(records)
     if missing:
@@ -69,6 +79,14 @@ def _words(comparison: Comparison, study: Study) -> Iterator[Text]:
     if study.no_gpu_reason:
         sentence = study.no_gpu_reason[:1].upper() + study.no_gpu_reason[1:].rstrip(".")
         yield Text(text=f"No GPU was compared. {sentence}. {_DOCTOR}")
+
+
+def _environment(runs: Mapping[str, Sequence[StoredRun]]) -> Iterator[Part]:
+    records = (run.record for own in runs.values() for run in own)
+    first = next((record for record in records if record.environment is not None), None)
+    if first is not None:
+        yield Heading(text="Environment")
+        yield Table(columns=_PLAIN, rows=environment_rows(first))
 
 
 def _end(study: Study) -> Iterator[Text]:
