@@ -1,4 +1,4 @@
-"""Run Keras' own tests of fit, callbacks and trainers twice: with stock Keras and with ``steptime.install()``.
+"""Run Keras' own tests of fit, callbacks and trainers with stock Keras and with ``steptime.install()``.
 
 Keras' tests are not part of this project. Get the sources of the installed version first::
 
@@ -8,15 +8,18 @@ Keras' tests are not part of this project. Get the sources of the installed vers
     python benchmarks/keras_own_tests.py --repo /tmp/keras-repo
 
 (``trainer_test.py`` imports jax whatever the backend; without it that file is reported as not collected.)
-Each arm is one fresh process that runs the same test files. A test that kills or hangs its process is noted as
-such and the rest goes on in a new process. The results are ``benchmarks/results/keras_own_tests.{md,json}``.
-This file is also the pytest plugin that both processes load: it notes outcomes, and installs steptime in one arm.
+There are three arms, each a fresh process that runs the same test files: ``stock``; ``steptime``, as a person gets
+it (most tests train too few steps for another loop than Keras' to be worth compiling); and ``steptime-graph``, in
+which every fit is asked to run in the graph loop. A test that kills or hangs its process is noted as such and the
+rest goes on in a new process. Results: ``benchmarks/results/keras_own_tests.{md,json}``; an arm that is not run
+again keeps its last results. This file is also the pytest plugin that notes outcomes and installs steptime.
 """
 
 from __future__ import annotations
 
 import argparse
 import collections
+import contextlib
 import dataclasses
 import json
 import os
@@ -25,6 +28,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +79,7 @@ WHY: dict[str, str] = {}
 COLUMNS = ("passed", "failed", "skipped", "crashed", "hung", "not collected", "wall_s")
 NOTES_FILE = "KERAS_OWN_TESTS_NOTES"
 ARM = "KERAS_OWN_TESTS_ARM"
+ARMS = ("stock", "steptime", "steptime-graph")
 
 
 # ---- the pytest plugin -------------------------------------------------------------------------------------
@@ -94,13 +99,19 @@ def pytest_configure(config: Any) -> None:
     if ARM not in os.environ:
         return
     config.stash_loops = collections.Counter()
-    if os.environ[ARM] == "steptime":
+    if os.environ[ARM] != "stock":
         import keras
 
         import steptime
+        from steptime.engine.fit import run_fit
+        from steptime.engine.request import FitRequest
 
         steptime.install()
-        installed = keras.Model.fit
+        loop = os.environ[ARM].partition("-")[2] or "auto"
+
+        def installed(self: Any, *args: Any, **kwargs: Any) -> Any:
+            """What install() puts in place, with the loop of this arm."""
+            return run_fit(self, FitRequest(*args, **kwargs, loop=loop), check_override=False)
 
         def fit(self: Any, *args: Any, **kwargs: Any) -> Any:
             history = installed(self, *args, **kwargs)
@@ -234,62 +245,50 @@ def run_process(arm: str, repo: Path, files: list[str], notes: Path, quiet_s: fl
 # ---- the report --------------------------------------------------------------------------------------------
 
 
-def compare(stock: Arm, ours: Arm) -> dict[str, Any]:
-    def count(arm: Arm) -> dict[str, int]:
-        return dict(collections.Counter(entry["outcome"] for entry in arm.outcomes.values()))
-
-    broken = []
-    for test, entry in sorted(stock.outcomes.items()):
-        other = ours.outcomes.get(test, {"outcome": "not run", "message": ""})
+def broken(arms: dict[str, Any], arm: str) -> list[dict[str, Any]]:
+    """The tests that pass in stock Keras and not in this arm."""
+    ours = arms[arm]["outcomes"]
+    found = []
+    for test, entry in sorted(arms["stock"]["outcomes"].items()):
+        other = ours.get(test, {"outcome": "not run", "message": ""})
         if entry["outcome"] == "passed" and other["outcome"] != "passed":
-            why = next((text for part, text in WHY.items() if part in test), None)
-            broken.append(
-                {"test": test, "outcome": other["outcome"], "message": other["message"], "why": why}
-            )
-    failed_in_both = [
-        t for t, e in sorted(stock.outcomes.items()) if e["outcome"] not in ("passed", "skipped")
-    ]
-    return {
-        "stock": {**count(stock), "wall_s": round(stock.wall_s, 1)},
-        "steptime": {**count(ours), "wall_s": round(ours.wall_s, 1), "fits_by_loop": ours.fits},
-        "pass in stock, fail with steptime": broken,
-        "do not pass in stock either": failed_in_both,
-    }
+            why = next((text for part, text in WHY.items() if part in test), "not explained yet")
+            found.append({**other, "test": test, "why": why})
+    return found
+
+
+def in_one_line(message: str) -> str:
+    return re.sub(r"\s+", " ", message)[:200].replace("`", "'")
 
 
 def as_markdown(result: dict[str, Any]) -> str:
+    arms = result["arms"]
     lines = [
         "# Keras' own tests, with stock Keras and with steptime installed",
         "",
         f"Keras {result['keras']}, TensorFlow {result['tensorflow']}, backend tensorflow.",
         "How to run it: the first lines of `benchmarks/keras_own_tests.py`.",
         "",
-        "| | " + " | ".join(COLUMNS) + " |",
-        "| ---" * (len(COLUMNS) + 1) + " |",
+        "| arm | " + " | ".join(COLUMNS) + " | fits by loop |",
+        "| ---" * (len(COLUMNS) + 2) + " |",
     ]
-    for arm in ("stock", "steptime"):
-        counts = result[arm]
-        cells = [str(counts.get(key, 0)) for key in COLUMNS]
-        lines.append(f"| {arm} | " + " | ".join(cells) + " |")
-    fits = ", ".join(
-        f"{number} in `{loop}`" for loop, number in sorted(result["steptime"]["fits_by_loop"].items())
-    )
-    lines += ["", f"Calls of `fit` by the loop that trained last: {fits or 'none'}.", ""]
-    broken = result["pass in stock, fail with steptime"]
-    lines += [f"## Pass in stock Keras and not with steptime: {len(broken)}", ""]
-    for entry in broken:
-        first_line = re.sub(r"\s+", " ", entry["message"])[:300]
-        lines += [
-            f"* `{entry['test']}` ({entry['outcome']}): {entry['why'] or 'not explained yet'}",
-            f"  `{first_line}`",
-        ]
-    failing = result["do not pass in stock either"]
-    lines += [
-        "",
-        f"## Do not pass in stock Keras here either: {len(failing)}",
-        "",
-        *(f"* `{t}`" for t in failing),
-    ]
+    for name, arm in arms.items():
+        counts = collections.Counter(entry["outcome"] for entry in arm["outcomes"].values())
+        counts["wall_s"] = round(arm["wall_s"])
+        fits = ", ".join(f"{number} {loop}" for loop, number in sorted(arm["fits"].items()))
+        lines.append(f"| {name} | " + " | ".join(str(counts[key]) for key in COLUMNS) + f" | {fits} |")
+    if "stock" in arms:
+        for name in arms.keys() - {"stock"}:
+            lost = broken(arms, name)
+            lines += ["", f"## Pass in stock Keras and not with {name}: {len(lost)}", ""]
+            for entry in lost:
+                lines += [f"* `{entry['test']}` ({entry['outcome']}): {entry['why']}"]
+                lines += [f"  `{in_one_line(entry['message'])}`"]
+        failing = {
+            t: e for t, e in arms["stock"]["outcomes"].items() if e["outcome"] not in ("passed", "skipped")
+        }
+        lines += ["", f"## Do not pass in stock Keras here either: {len(failing)}", ""]
+        lines += [f"* `{test}`: {in_one_line(entry['message'])}" for test, entry in sorted(failing.items())]
     return "\n".join(lines) + "\n"
 
 
@@ -299,55 +298,39 @@ def main() -> int:
     )
     parser.add_argument("--repo", type=Path, required=True, help="checkout of Keras at the installed version")
     parser.add_argument(
-        "--files", nargs="*", default=list(FILES), help="test files or ids, relative to the checkout"
+        "--files", nargs="*", default=list(FILES), help="test files, relative to the checkout"
     )
-    parser.add_argument("--arm", choices=["stock", "steptime", "both"], default="both")
+    parser.add_argument("--arms", nargs="*", choices=ARMS, default=list(ARMS))
     parser.add_argument(
         "--quiet-s", type=float, default=300.0, help="a test that takes longer counts as hung"
     )
     parser.add_argument("--results", type=Path, default=Path(__file__).parent / "results")
     options = parser.parse_args()
-    from importlib.metadata import version
-
     cloned = re.search(r'__version__ = "(.+?)"', (options.repo / "keras/src/version.py").read_text())
-    if cloned is None or cloned[1] != version("keras"):
+    installed = version("keras")
+    if cloned is None or cloned[1] != installed:
         sys.exit(
-            f"the checkout is Keras {cloned and cloned[1]}, installed is {version('keras')}: check out that one"
+            f"expected a checkout of Keras {installed}, received {cloned and cloned[1]}: git checkout v{installed}"
         )
     files = [name for name in options.files if (options.repo / name.split("::")[0]).exists()]
-    tensorflow = next((v for n in ("tensorflow", "tensorflow-cpu") if (v := installed_version(n))), None)
-    arms = ["stock", "steptime"] if options.arm == "both" else [options.arm]
-    done = {arm: run_arm(arm, options.repo.resolve(), files, options.quiet_s) for arm in arms}
-    if options.arm != "both":
-        for test, entry in sorted(done[options.arm].outcomes.items()):
-            if entry["outcome"] not in ("passed", "skipped"):
-                print(f"{entry['outcome']} {test}\n    {entry['message'][:600]}")
-        print(
-            collections.Counter(e["outcome"] for e in done[options.arm].outcomes.values()),
-            done[options.arm].fits,
-        )
-        return 0
-    result = {
-        "keras": version("keras"),
-        "tensorflow": tensorflow,
-        "files": files,
-        **compare(done["stock"], done["steptime"]),
-    }
     options.results.mkdir(parents=True, exist_ok=True)
-    (options.results / "keras_own_tests.json").write_text(json.dumps(result, indent=1) + "\n")
-    text = as_markdown(result)
-    (options.results / "keras_own_tests.md").write_text(text)
-    print(text)
-    return 1 if result["pass in stock, fail with steptime"] else 0
+    stored = options.results / "keras_own_tests.json"
+    arms = json.loads(stored.read_text())["arms"] if stored.exists() else {}
+    for name in options.arms:
+        arms[name] = dataclasses.asdict(run_arm(name, options.repo.resolve(), files, options.quiet_s))
+        result = {"keras": installed, "tensorflow": tensorflow_version(), "files": files}
+        result["arms"] = {arm: arms[arm] for arm in ARMS if arm in arms}
+        stored.write_text(json.dumps(result, indent=1) + "\n")
+        stored.with_suffix(".md").write_text(as_markdown(result))
+    print(stored.with_suffix(".md").read_text())
+    return 1 if "stock" in arms and any(broken(arms, arm) for arm in arms) else 0
 
 
-def installed_version(name: str) -> str | None:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return None
+def tensorflow_version() -> str:
+    for name in ("tensorflow", "tensorflow-cpu"):
+        with contextlib.suppress(PackageNotFoundError):
+            return version(name)
+    return "unknown"
 
 
 if __name__ == "__main__":

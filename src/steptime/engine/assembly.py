@@ -132,12 +132,12 @@ class Engine:
 
         def xla() -> Loop:
             assert isinstance(self._feed, ArrayFeed)
-            step = self._step
+            spec = self._step.spec
             if not private_keras.has_several_losses(self._model):
                 # Keras' own trace leaves the batch open where the last one is shorter, and recurrent layers
                 # need it closed under XLA. With several losses closing it would change how Keras weighs them.
-                step = self._function.traced(element_spec(self._feed.host, self._feed.batch_size))
-            return XlaLoop(step, self._feed, self._resident(), stop_on_infinite_loss=stop)
+                spec = element_spec(self._feed.host, self._feed.batch_size)
+            return XlaLoop(self._function.traced_for_xla(spec), self._feed, self._resident(), stop_on_infinite_loss=stop)
 
         return {"graph": lambda: graph(self._step), "graph+kernels": kernels, "xla": xla}
 

@@ -135,6 +135,19 @@ class StepFunction:
             self._traced[key] = TracedStep(concrete, spec, (time.perf_counter_ns() - start_ns) / 1e9)
         return self._traced[key]
 
+    def traced_for_xla(self, spec: Any) -> TracedStep:
+        """The step for batches of `spec`, traced where TensorFlow knows that XLA will compile it.
+
+        Loops in recurrent layers then stack their intermediates in tensors of a fixed size, which XLA needs.
+        """
+        key = repr(spec) + " for XLA"
+        if key not in self._traced:
+            start_ns = time.perf_counter_ns()
+            step = tf.function(self._call, autograph=False, jit_compile=True)
+            concrete = step.get_concrete_function(spec)
+            self._traced[key] = TracedStep(concrete, spec, (time.perf_counter_ns() - start_ns) / 1e9)
+        return self._traced[key]
+
     def traced_with_kernels(self, spec: Any) -> TracedStep | None:
         """The step with exact kernels in place; None when the model has nothing to substitute."""
         key = repr(spec) + " with exact kernels"
