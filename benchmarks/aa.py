@@ -21,7 +21,7 @@ from steptime.analysis.verdict import EARLY_CONFIDENCE
 from steptime.device.host import describe_host
 from steptime.launch.campaign import Campaign, run_campaign
 from steptime.launch.process import ProcessLauncher
-from steptime.launch.schedule import Limits
+from steptime.launch.schedule import DEFAULT_BUDGET_S, Limits
 from steptime.plan.arm import Arm
 from steptime.plan.plan import Placement, Plan
 from steptime.plan.settings import Settings
@@ -88,7 +88,9 @@ def main():
     parser.add_argument(
         "--repeats", type=int, help="runs of each arm (default: as many as the schedule wants)"
     )
-    parser.add_argument("--time-budget", type=float, default=60.0, help="seconds for one comparison")
+    parser.add_argument(
+        "--time-budget", type=float, default=DEFAULT_BUDGET_S, help="seconds for one comparison"
+    )
     parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--loop", default="graph")
     parser.add_argument("--out", type=Path, default=HERE / "results")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from steptime.record.schema import Epoch, Outcome, RunRecord
+from steptime.record.schema import DeviceUse, Epoch, Outcome, RunRecord
 from steptime.report.pages.run import run_page, run_summary
 from steptime.report.render.text import render_text
 from steptime.testing import make_record
@@ -63,3 +63,17 @@ def test_what_is_not_known_is_left_out_and_never_zero() -> None:
     text = render_text(run_page(bare()), 100)
 
     assert "0" not in text.replace(bare().run_id, "").replace(bare().created, "")
+
+
+def test_the_devices_say_what_they_did_and_leave_out_what_is_not_known() -> None:
+    unknown = dict.fromkeys(field.name for field in dataclasses.fields(DeviceUse))
+    known = {
+        "name": "cpu",
+        "samples": 9,
+        "utilisation_share": 0.95,
+        "other_work_share": 0.4,
+        "throttle_shares": {},
+    }
+    text = render_text(run_page(make_record(devices=(DeviceUse(**(unknown | known)),))), 100)
+
+    assert "Devices during the training\n  cpu  busy 95.0 %, 40.0 % by others\n" in text

@@ -3,7 +3,7 @@
 import shlex
 
 from steptime import units
-from steptime.record.schema import Proof, RunRecord
+from steptime.record.schema import DeviceUse, Proof, RunRecord
 from steptime.report.document import Code, Document, Heading, Part, Table, Text
 
 UNKNOWN = "-"
@@ -34,6 +34,9 @@ def run_page(record: RunRecord) -> Document:
         parts += [Heading(text="Epochs"), _epoch_table(record)]
     if record.proof:
         parts += [Heading(text="Proof of placement"), Table(columns=_PLAIN, rows=_proof_rows(record.proof))]
+    if record.devices:
+        rows = tuple((use.name, device_sentence(use)) for use in record.devices)
+        parts += [Heading(text="Devices during the training"), Table(columns=_PLAIN, rows=rows)]
     if record.environment:
         parts += [Heading(text="Environment"), Table(columns=_PLAIN, rows=environment_rows(record))]
     if record.unavailable:
@@ -81,6 +84,23 @@ def _main_rows(record: RunRecord) -> tuple[tuple[str, str], ...]:
     if record.model_file:
         rows.append(("model", record.model_file))
     return tuple(rows)
+
+
+def device_sentence(use: DeviceUse) -> str:
+    """Return what a device did while the run trained, in one line; what is not known is left out."""
+    own, other = use.own_utilisation_share, use.other_work_share
+    found = (
+        (use.utilisation_share, lambda value: f"busy {units.share(value)}"),
+        (own, lambda value: f"{units.share(value)} by this run"),
+        (other, lambda value: f"{units.share(value)} by others"),
+        (use.memory_peak_bytes, lambda value: f"{units.size_bytes(value)} of memory"),
+        (use.power_mean_w, units.watts),
+        (use.energy_j, lambda value: f"{units.joules(value)} ({use.energy_source})"),
+        (use.temperature_peak_c, lambda value: f"{value:.0f} °C at most"),
+        (use.clock_mean_mhz, lambda value: f"{value:.0f} MHz"),
+        (use.throttled_share or None, lambda value: f"slowed down {units.share(value)} of the time"),
+    )
+    return ", ".join(text(value) for value, text in found if value is not None)
 
 
 def proof_sentence(proof: Proof) -> str:
