@@ -1,8 +1,6 @@
 """The oracle: one training done twice, by stock Keras and by steptime, and all that can be seen of it compared.
 
-A test hands over a way to build a model and a procedure ``train(model, fit)``. The procedure is run with stock
-``keras.Model.fit`` and with ``steptime.fit`` on equal models; histories, warnings, weights, optimizer variables
-and whatever the procedure returns must agree.
+A test hands over a way to build a model and a procedure ``train(model, fit)``, which is run both ways.
 """
 
 from __future__ import annotations

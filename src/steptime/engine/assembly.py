@@ -137,7 +137,9 @@ class Engine:
                 # Keras' own trace leaves the batch open where the last one is shorter, and recurrent layers
                 # need it closed under XLA. With several losses closing it would change how Keras weighs them.
                 spec = element_spec(self._feed.host, self._feed.batch_size)
-            return XlaLoop(self._function.traced_for_xla(spec), self._feed, self._resident(), stop_on_infinite_loss=stop)
+            return XlaLoop(
+                self._function.traced_for_xla(spec), self._feed, self._resident(), stop_on_infinite_loss=stop
+            )
 
         return {"graph": lambda: graph(self._step), "graph+kernels": kernels, "xla": xla}
 

@@ -110,7 +110,7 @@ class StepFunction:
     def __init__(self, model: keras.Model, step: str) -> None:
         self._model = model
         self._name = step
-        self._step = tf.function(self._call, autograph=False)
+        self._step = self._function()
         self.stock: Callable[[Any], Any] = private_keras.make_function(model, self._step)
         self._traced: dict[str, TracedStep] = {}
         # What earlier fits measured, by data specification: the next fit need not try again.
@@ -119,6 +119,10 @@ class StepFunction:
     def __call__(self, iterator: Any) -> Any:
         """Runs one step of Keras' own function on the next batch of `iterator`."""
         return self.stock(iterator)
+
+    def _function(self) -> Any:
+        """A function of one batch; for a model that Keras compiles by XLA, TensorFlow must know when tracing."""
+        return tf.function(self._call, autograph=False, jit_compile=bool(self._model.jit_compile) or None)
 
     def _call(self, data: Any) -> Any:
         data = tf.nest.map_structure(_without_optional, data)
@@ -129,7 +133,7 @@ class StepFunction:
         key = repr(spec)
         if key not in self._traced:
             # A function that was traced for an open batch size would answer for every closed one too.
-            step = tf.function(self._call, autograph=False) if self._traced else self._step
+            step = self._function() if self._traced else self._step
             start_ns = time.perf_counter_ns()
             concrete = step.get_concrete_function(spec)
             self._traced[key] = TracedStep(concrete, spec, (time.perf_counter_ns() - start_ns) / 1e9)
