@@ -1,11 +1,12 @@
 """Why a GPU that was asked for is not there, in the doctor's words."""
 
 from steptime.cli.placing import explained, place
+from steptime.device.find import GpuSearch
 from steptime.errors import DeviceError
 
 
 def test_a_cpu_needs_no_reason_but_the_wish() -> None:
-    assert place("cpu").reason == "as asked"
+    assert place("cpu", GpuSearch((), "none", "?"), None).reason == "as asked"
 
 
 def test_the_doctors_reason_and_remedy_are_given_with_what_was_found() -> None:

@@ -33,6 +33,7 @@ ELSEWHERE = {
         "tests/cli/commands/test_compare.py"
         "::test_without_a_gpu_the_default_arms_are_two_loops_on_the_cpu_and_the_page_says_why"
     ),
+    "steptime doctor": "tests/cli/commands/test_doctor.py::test_a_live_finding_that_only_slows_down_leaves_0",
     "steptime board": (
         "tests/cli/commands/test_board.py::test_tensorboard_answers_at_the_printed_address_on_this_machine_only"
     ),

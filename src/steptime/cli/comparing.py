@@ -12,12 +12,13 @@ from steptime.analysis.target import Target, parse_target
 from steptime.analysis.verdict import CONFIDENCE, EARLY_CONFIDENCE
 from steptime.cli import options as shared
 from steptime.cli import output
+from steptime.cli.placing import place
 from steptime.cli.progress import BarProgress, LineProgress
 from steptime.device.find import find_gpus
 from steptime.errors import UsageError
 from steptime.launch.campaign import Campaign, check, run_campaign
 from steptime.launch.launcher import Launcher, OnEvent
-from steptime.launch.placement import choose_placement, cpu_only_build
+from steptime.launch.placement import cpu_only_build
 from steptime.launch.schedule import DEFAULT_BUDGET_S, Limits
 from steptime.plan.arm import Arm, default_arms, distinct, find_arm, parse_arm
 from steptime.plan.codec import to_json
@@ -196,7 +197,7 @@ def _plan(options: argparse.Namespace, workload: str) -> tuple[Campaign, Study]:
             command=study.command,
         ),
         arms=arms,
-        placements=tuple(choose_placement(device, search, cpu_only) for device in devices),
+        placements=tuple(place(device, search, cpu_only) for device in devices),
         limits=Limits(repeats=options.repeats, budget_s=_budget_s(options)),
     )
     return campaign, study

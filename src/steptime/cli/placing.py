@@ -1,23 +1,29 @@
 """Where a run goes, and in the doctor's words why not where it was asked to go."""
 
+from typing import TYPE_CHECKING
+
 from steptime.errors import DeviceError
 from steptime.plan.plan import Placement
 
+if TYPE_CHECKING:
+    from steptime.device.find import GpuSearch
 
-def place(asked: str) -> Placement:
+
+def place(asked: str, search: "GpuSearch", cpu_only_build: str | None) -> Placement:
     """Return the device of a run.
 
     Args:
         asked: The setting ``device``.
+        search: What the driver shows.
+        cpu_only_build: Why the installed TensorFlow cannot use any GPU; None when it may.
 
     Raises:
         DeviceError: A GPU was asked for and cannot be used; the doctor's rules give the reason and the remedy.
     """
-    from steptime.device.find import find_gpus
-    from steptime.launch.placement import choose_placement, cpu_only_build
+    from steptime.launch.placement import choose_placement
 
     try:
-        return choose_placement(asked, find_gpus(), cpu_only_build())
+        return choose_placement(asked, search, cpu_only_build)
     except DeviceError as error:
         from steptime.diagnosis.environment import why_no_gpu
         from steptime.environment.read import read_first

@@ -87,15 +87,13 @@ class Evaluation:
         model = self._model
         self._feed.restart()
         function = step_function(model, "test_step")
-        if self._loop is None:
-            self._loop = self._make_loop(function)
         model.stop_evaluating = False
         callbacks.on_test_begin()
         model.reset_metrics()
         self._feed.begin_epoch()
         self._logs: Any = {}
         with self._feed.catch_stop_iteration():
-            self._steps(callbacks, self._loop, every_batch)
+            self._steps(callbacks, function, every_batch)
         logs: dict[str, Any] = private_keras.python_logs(private_keras.epoch_logs(model, self._logs))
         callbacks.on_test_end(logs)
         return logs
@@ -115,7 +113,7 @@ class Evaluation:
             data = tf.nest.map_structure(lambda t: None if t is None else tf.identity(t), self._feed.host)
         return ResidentGraph(step, self._feed, data, jit_step=jit_step, stop_on_infinite_loss=False)
 
-    def _steps(self, callbacks: keras.callbacks.CallbackList, loop: Loop, every_batch: bool) -> None:
+    def _steps(self, callbacks: keras.callbacks.CallbackList, function: Any, every_batch: bool) -> None:
         while True:
             wanted = 1 if every_batch else self._chunk()
             available = self._feed.available()
@@ -124,7 +122,10 @@ class Evaluation:
                 return
             callbacks.on_test_batch_begin(claim.first)
             start_ns = time.perf_counter_ns()
-            outcome = loop.run(claim)
+            if self._loop is None:
+                # As late as in Keras: a callback's summary writer reaches only what is traced after its hooks.
+                self._loop = self._make_loop(function)
+            outcome = self._loop.run(claim)
             logs = private_keras.python_logs(outcome.logs)
             if outcome.steps:
                 is_first = self._step_s is None and claim.first == 0

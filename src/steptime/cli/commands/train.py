@@ -33,6 +33,8 @@ def run(options: argparse.Namespace) -> int:
     """Train, and print the summary or the record."""
     from steptime.cli.placing import place
     from steptime.cli.progress import make_progress
+    from steptime.device.find import find_gpus
+    from steptime.launch.placement import cpu_only_build
     from steptime.launch.process import ProcessLauncher
     from steptime.plan.plan import Plan, Protocol
     from steptime.plan.workload import parse_workload
@@ -43,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
         workload=parse_workload(options.workload),
         settings=settings,
         protocol=Protocol(time_limit_s=options.time_limit),
-        placement=place(settings.device),
+        placement=place(settings.device, find_gpus(), cpu_only_build()),
         export=_checked_export(options.export),
         command=options.command_line,
     )

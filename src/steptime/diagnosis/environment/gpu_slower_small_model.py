@@ -17,7 +17,7 @@ RULE = Rule(
                     "# larger batches; model.compile(steps_per_execution=32, jit_compile=True); data in GPU "
                     "memory or tf.data with cache and prefetch"
                 ),
-                "steptime compare   # measures CPU against GPU and names the break-even batch size",
+                "steptime compare   # measures CPU against GPU, with Keras' loop and with ours",
                 "# or use the CPU: it is the right device here",
             )
         ),
