@@ -40,7 +40,7 @@ def test_the_whole_sequence_of_calls_is_that_of_keras(loop, hooks, oracle, recor
 @compiled_loops
 @pytest.mark.parametrize(
     "hook",
-    ["on_train_batch_begin", "on_train_batch_end", "on_batch_begin", "on_batch_end", "on_test_batch_end"],
+    ["on_train_batch_begin", "on_batch_end", "on_test_batch_end"],
 )
 def test_one_batch_hook_alone_gets_every_batch(loop, hook, oracle, recorder, classifier, samples):
     def train(_, fit):

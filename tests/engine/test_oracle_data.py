@@ -141,13 +141,13 @@ def test_a_pydataset_is_trained_and_told_of_its_epochs(loop, oracle, classifier,
 
 
 @pytest.mark.parametrize("loop", ["graph"])
-@pytest.mark.parametrize("kind", ["float64", "float16", "uint8", "int64 labels", "tensor", "one sample"])
+@pytest.mark.parametrize("kind", ["float64", "uint8", "int64 labels", "tensor", "one sample"])
 def test_arrays_of_any_kind_are_taken_as_keras_takes_them(loop, kind, oracle, classifier, samples):
     import tensorflow as tf
 
     def train(_, fit):
         x, y = samples.x, samples.y
-        if kind in ("float64", "float16"):
+        if kind == "float64":
             x = x.astype(kind)
         elif kind == "uint8":
             x = (np.abs(x) * 50).astype("uint8")
@@ -246,8 +246,7 @@ def test_dictionaries_in_another_order_and_weights_an_output_train_the_same(loop
 
 
 @graph_loop
-@pytest.mark.parametrize("container", [list, tuple])
-def test_lists_and_tuples_of_inputs_and_outputs_train_the_same(loop, container, oracle, samples):
+def test_a_list_of_inputs_and_a_tuple_of_outputs_train_the_same(loop, oracle, samples):
     import keras
 
     def build():
@@ -259,8 +258,8 @@ def test_lists_and_tuples_of_inputs_and_outputs_train_the_same(loop, container, 
         return model
 
     def train(_, fit):
-        x = container([samples.x[:, :4], samples.x[:, 4:]])
-        y = container([samples.x[:, :1], samples.x[:, 1:2]])
+        x = list([samples.x[:, :4], samples.x[:, 4:]])
+        y = tuple([samples.x[:, :1], samples.x[:, 1:2]])
         fit(x, y, batch_size=8, epochs=2, validation_data=(x, y))
 
     oracle(loop, build, train)

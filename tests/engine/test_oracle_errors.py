@@ -136,6 +136,12 @@ def test_an_unknown_loop_is_refused_by_name(classifier, samples):
         steptime.fit(classifier(), samples.x, samples.y, loop="fastest")
 
 
+@pytest.fixture(scope="module")
+def models():
+    """A model for each loop, compiled once."""
+    return {}
+
+
 @pytest.mark.parametrize(
     ("loop", "hook", "kind"),
     [
@@ -148,7 +154,7 @@ def test_an_unknown_loop_is_refused_by_name(classifier, samples):
     ],
 )
 def test_an_exception_in_a_callback_reaches_the_caller_and_training_can_go_on(
-    loop, hook, kind, classifier, samples
+    loop, hook, kind, classifier, samples, models
 ):
     import keras
 
@@ -159,7 +165,7 @@ def test_an_exception_in_a_callback_reaches_the_caller_and_training_can_go_on(
     def fail(*_, **__):
         raise error
 
-    model = classifier()
+    model = models.setdefault(loop, classifier())
     callback = type("Fails", (keras.callbacks.Callback,), {hook: fail})()
     arguments = {"x": samples.x, "y": samples.y, "validation_split": 0.2, "verbose": 0, "loop": loop}
     with pytest.raises(kind) as caught:
