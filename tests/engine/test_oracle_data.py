@@ -258,8 +258,8 @@ def test_a_list_of_inputs_and_a_tuple_of_outputs_train_the_same(loop, oracle, sa
         return model
 
     def train(_, fit):
-        x = list([samples.x[:, :4], samples.x[:, 4:]])
-        y = tuple([samples.x[:, :1], samples.x[:, 1:2]])
+        x = [samples.x[:, :4], samples.x[:, 4:]]
+        y = (samples.x[:, :1], samples.x[:, 1:2])
         fit(x, y, batch_size=8, epochs=2, validation_data=(x, y))
 
     oracle(loop, build, train)
