@@ -10,13 +10,13 @@ from typing import Any, TextIO
 def out(text: str) -> None:
     """Print data to stdout."""
     _accept_any_text(sys.stdout)
-    print(text)
+    print(text, flush=True)
 
 
 def out_json(value: Any) -> None:
     """Print a JSON value to stdout."""
     _accept_any_text(sys.stdout)
-    print(json.dumps(value, indent=1, ensure_ascii=False))
+    print(json.dumps(value, indent=1, ensure_ascii=False), flush=True)
 
 
 def say(text: str) -> None:
@@ -37,8 +37,8 @@ def is_terminal() -> bool:
 
 
 def close_quietly() -> None:
-    """Let the interpreter exit without a complaint about a closed stdout."""
-    sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - it lives as long as the process
+    """Let the interpreter exit without a complaint about a closed stdout: what is left goes to the null device."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _accept_any_text(stream: TextIO) -> None:
