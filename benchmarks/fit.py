@@ -28,7 +28,7 @@ from peers import environments
 
 HERE = Path(__file__).parent
 QUICK_ROWS = 3_200
-EPOCHS = 3  # of the second call, whose first epoch is not counted
+PEER_EPOCHS = 3  # of the second call, whose first epoch is not counted
 PEERS = {
     "torch": ("torch", "torch_arm.py", ("eager",), {}),
     "torch-1-thread": ("torch", "torch_arm.py", ("eager",), {"OMP_NUM_THREADS": "1"}),
@@ -61,7 +61,7 @@ def main() -> None:
         rows = min(job.rows, QUICK_ROWS) if asked.quick else job.rows
         print(f"{job.name}: {rows} rows, batch {job.batch}", file=sys.stderr, flush=True)
         with tempfile.TemporaryDirectory() as folder:
-            arms = _own_arms(job.name, rows)
+            arms = _own_arms(job, rows)
             if asked.peers:
                 arms |= _peer_arms(job, rows, Path(folder) / "data.npz", asked.environments)
             measured = measure.alternate(
@@ -76,10 +76,10 @@ def main() -> None:
     print((asked.out / f"{stem}.md").read_text(encoding="utf-8"))
 
 
-def _own_arms(name: str, rows: int) -> dict[str, Callable[[], measure.Arm]]:
-    command = [sys.executable, str(HERE / "arm.py"), name]
+def _own_arms(job: Any, rows: int) -> dict[str, Callable[[], measure.Arm]]:
+    command = [sys.executable, str(HERE / "arm.py"), job.name]
     return {
-        way: partial(measure.run, [*command, way, "--rows", str(rows), "--epochs", str(EPOCHS)])
+        way: partial(measure.run, [*command, way, "--rows", str(rows), "--epochs", str(job.epochs)])
         for way in ("keras", "steptime")
     }
 
@@ -97,7 +97,7 @@ def _peer_arms(job: Any, rows: int, data: Path, folder: Path) -> dict[str, Calla
             arms[name] = partial(dict, failed=f"environment: {error}")
             continue
         command = [str(python), str(HERE / "peers" / script), *before, job.name, str(data)]
-        arms[name] = partial(measure.run, [*command, str(job.batch), str(EPOCHS)], variables)
+        arms[name] = partial(measure.run, [*command, str(job.batch), str(PEER_EPOCHS)], variables)
     return arms
 
 

@@ -59,7 +59,8 @@ class Settings:
     seed: int = _setting(0, "Seed of initial weights, data order and dropout.", minimum=0, below=2**32)
     loop: str = _setting(
         "auto",
-        "How training steps are executed; auto measures on real steps and takes the fastest.",
+        "How training steps are executed; auto measures on real steps and takes the fastest. Name one for long "
+        "runs that must repeat to the last bit: two measurements may choose differently.",
         choices=("auto", "keras", "graph", "xla"),
     )
     exact_kernels: str = _setting(
