@@ -7,7 +7,7 @@ import pytest
 from hypothesis import settings
 
 # A busy machine must not fail a property: time per example is no law.
-settings.register_profile("steptime", deadline=None, max_examples=50)
+settings.register_profile("steptime", deadline=None, max_examples=25)
 settings.load_profile("steptime")
 
 ALL_NEED_TENSORFLOW = re.compile(r"^pytestmark = \[?\s*pytest\.mark\.tensorflow\b", re.MULTILINE)

@@ -43,7 +43,7 @@ def test_tests_without_tensorflow_run_first(clone: Path) -> None:
 
     assert done.returncode == 0
     assert done.stdout.splitlines() == [
-        "-m pytest -m not tensorflow and not browser and not gpu",
+        "-m pytest -n auto -m not tensorflow and not browser and not gpu",
         "-m pytest -m tensorflow and not browser and not gpu",
     ]
 
