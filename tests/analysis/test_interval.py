@@ -86,6 +86,7 @@ def test_the_value_lies_inside_and_more_confidence_is_wider(a, b):
 
 
 @pytest.mark.parametrize("n", [2, 3, 5, 8])
+@pytest.mark.slow
 def test_95_per_cent_intervals_hold_the_truth_95_times_in_100(n):
     rng = np.random.default_rng(n)
     logs = rng.normal(0, 0.015, (2, 1000, n))

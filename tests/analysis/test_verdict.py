@@ -170,6 +170,7 @@ def compare(kind, n, slower, rng):
 
 
 @pytest.mark.parametrize("kind", ["normal", "drift", "step", "walk", "heavy tails", "bad runs"])
+@pytest.mark.slow
 def test_an_arm_compared_with_itself_is_found_different_in_at_most_5_per_cent(kind):
     rng = np.random.default_rng(7)
     found = [compare(kind, n, 0.0, rng) for n in range(2, 9) for _ in range(60)]
@@ -179,12 +180,14 @@ def test_an_arm_compared_with_itself_is_found_different_in_at_most_5_per_cent(ki
 
 
 @pytest.mark.parametrize("kind", ["normal", "drift", "walk"])
+@pytest.mark.slow
 def test_a_tenth_slower_is_found_in_at_least_90_per_cent_at_the_default_number_of_repeats(kind):
     rng = np.random.default_rng(8)
     found = [compare(kind, DEFAULT_REPEATS, math.log(1.1), rng) for _ in range(200)]
     assert np.mean(np.array(found) == "slower") >= 0.9
 
 
+@pytest.mark.slow
 def test_stopping_early_at_the_stricter_level_keeps_false_differences_rare():
     rng = np.random.default_rng(9)
     false = 0

@@ -10,6 +10,7 @@ ROOT = Path(__file__).parents[2]
 HEAVY = {"tensorflow", "keras", "numpy", "matplotlib"}
 
 
+@pytest.mark.slow
 def test_the_import_contracts_hold() -> None:
     lint = Path(sys.executable).with_name("lint-imports")
     done = subprocess.run([lint, "--no-cache"], cwd=ROOT, capture_output=True, text=True)
@@ -40,6 +41,7 @@ def test_importing_steptime_loads_nothing_heavy() -> None:
     assert not names & HEAVY
 
 
+@pytest.mark.slow
 def test_collecting_the_tests_without_tensorflow_does_not_import_it() -> None:
     names = loaded("-m", "pytest", "--collect-only", "-q", "-s", "-m", "not tensorflow")
 

@@ -79,6 +79,7 @@ def test_it_trains_in_turns_and_prints_the_answer(here, monkeypatch, capsys) -> 
     assert [plan.settings.loop for plan in launcher.plans] == ["keras", "auto", "auto", "keras"]
 
 
+@pytest.mark.slow
 def test_it_leaves_a_page_pictures_and_a_description(here, monkeypatch) -> None:
     launching(monkeypatch, *pair())
 

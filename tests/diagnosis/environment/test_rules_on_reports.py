@@ -14,6 +14,8 @@ from steptime.diagnosis.rule import Diagnosis
 from steptime.environment.log import read_log
 from steptime.environment.told import read_told
 
+pytestmark = pytest.mark.slow
+
 DATA = Path(__file__).parents[2] / "data/doctor"
 
 

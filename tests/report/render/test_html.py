@@ -4,12 +4,16 @@ import dataclasses
 import re
 from html.parser import HTMLParser
 
+import pytest
+
 from steptime.plan.arm import Arm
 from steptime.plan.workload import Workload
 from steptime.record.study import Study
 from steptime.report.document import Bars, Chart, Code, Curves, Document, Heading, Series, Table, Text
 from steptime.report.pages.compare import compare_page
 from steptime.report.render.html import render_html
+
+pytestmark = pytest.mark.slow  # a page with drawn charts takes a second
 
 MARKUP = "<script>alert('x')</script> & \"q\" | `tick` $\\alpha$ <img src=x onerror=alert(1)>"
 
