@@ -1,5 +1,7 @@
 """What `fit` says of itself. That it trains as Keras does is the oracle's part."""
 
+import gc
+
 import numpy as np
 import pytest
 
@@ -50,6 +52,21 @@ def test_every_step_is_in_the_segments_and_told_to_the_observer(loop):
     assert [v["epoch"] for v in notes.validations] == [0, 1, 2]
     assert notes.decisions == [report.reason]
     assert report.loop in report.reason
+
+
+@pytest.mark.parametrize("loop", ["auto", "graph", "xla"])
+def test_the_data_are_let_go_of_at_once(loop):
+    def lying_about():
+        return [o for o in gc.get_objects() if type(o) is type(x) and o.shape == (97, 4)]
+
+    x = tf.constant(X[:97])
+    gc.collect()
+    gc.disable()
+    try:
+        steptime.fit(model(), x.numpy(), Y[:97], batch_size=8, verbose=0, loop=loop)
+        assert [t is x for t in lying_about()] == [True]
+    finally:
+        gc.enable()
 
 
 def test_the_report_names_what_lay_on_the_device():

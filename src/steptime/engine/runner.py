@@ -70,6 +70,15 @@ class Runner:
         """The loop of the last plan."""
         return self._loop
 
+    def close(self) -> None:
+        """Lets go of the loops, which hold the data.
+
+        What makes a loop refers to whoever owns this runner: without an end Python would keep the data until
+        its next search for circles, and the next fit would find less memory than under Keras.
+        """
+        self._make.clear()
+        self._ready.clear()
+
     def plan(self, limit: int | None, position: int, steps_left: int | None) -> int:
         """Chooses the next loop and says how many steps to claim for it.
 

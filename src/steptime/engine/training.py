@@ -166,4 +166,5 @@ class Training:
             history.steptime = nothing_ran(notes)
         else:
             history.steptime = self._engine.report(notes, self._seed)
+            self._engine.runner.close()
         return history

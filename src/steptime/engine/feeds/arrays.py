@@ -152,35 +152,13 @@ class _Pipeline:
     """Batches gathered on the host ahead of the step, as Keras' array adapter does it."""
 
     def __init__(self, feed: ArrayFeed) -> None:
-        self._feed = feed
         with tf.device("/CPU:0"):
             self._order = tf.Variable(feed.order, trainable=False)
             self._first = tf.Variable(0, dtype=tf.int64, trainable=False)
-        self._dataset = self._build()
+        self._dataset = _batches(feed, self._order, self._first)
         self._iterator: Any = None
         self._drawn: Any = None
         self.position = -1
-
-    def _build(self) -> tf.data.Dataset:
-        size, samples = self._feed.batch_size, self._feed.samples
-        host = tf.data.Dataset.from_tensors(self._feed.host).repeat()
-        steps = tf.data.Dataset.range(self._feed.steps_in_pass)
-        # Skipping is a filter on the number of the step, read when the iterator starts.
-        steps = steps.map(lambda step: step + self._first).take(self._feed.steps_in_pass)
-        steps = steps.take_while(lambda step: step < self._feed.steps_in_pass)
-
-        def gather(step: tf.Tensor, data: Any) -> Any:
-            last = tf.minimum((step + 1) * size, samples)
-            indices = self._order[step * size : last]
-            batch = tf.nest.map_structure(lambda t: None if t is None else tf.gather(t, indices), data)
-            return tf.nest.map_structure(_with_shape, batch, self._feed.element_spec)
-
-        dataset = tf.data.Dataset.zip((steps, host)).map(gather, num_parallel_calls=2).prefetch(8)
-        options = tf.data.Options()
-        # tf.data's tuning thread sleeps up to a minute, and ending an iterator waits for it.
-        options.autotune.enabled = False
-        options.experimental_optimization.apply_default_optimizations = False
-        return dataset.with_options(options)
 
     def at(self, position: int, order: tf.Tensor) -> Any:
         if self._iterator is None or self.position != position or self._drawn is not order:
@@ -191,6 +169,31 @@ class _Pipeline:
             self._drawn = order
             self.position = position
         return self._iterator
+
+
+def _batches(feed: ArrayFeed, order: tf.Variable, first: tf.Variable) -> tf.data.Dataset:
+    """The batches from step `first` on, in `order`.
+
+    Its functions do not refer to the feed: that circle would keep the data after the training.
+    """
+    size, samples, steps_in_pass, spec = feed.batch_size, feed.samples, feed.steps_in_pass, feed.element_spec
+    host = tf.data.Dataset.from_tensors(feed.host).repeat()
+    # Skipping is a filter on the number of the step, read when the iterator starts.
+    steps = tf.data.Dataset.range(steps_in_pass).map(lambda step: step + first).take(steps_in_pass)
+    steps = steps.take_while(lambda step: step < steps_in_pass)
+
+    def gather(step: tf.Tensor, data: Any) -> Any:
+        last = tf.minimum((step + 1) * size, samples)
+        indices = order[step * size : last]
+        batch = tf.nest.map_structure(lambda t: None if t is None else tf.gather(t, indices), data)
+        return tf.nest.map_structure(_with_shape, batch, spec)
+
+    dataset = tf.data.Dataset.zip((steps, host)).map(gather, num_parallel_calls=2).prefetch(8)
+    options = tf.data.Options()
+    # tf.data's tuning thread sleeps up to a minute, and ending an iterator waits for it.
+    options.autotune.enabled = False
+    options.experimental_optimization.apply_default_optimizations = False
+    return dataset.with_options(options)
 
 
 def _with_shape(tensor: Any, spec: Any) -> Any:
