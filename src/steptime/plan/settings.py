@@ -89,6 +89,12 @@ class Settings:
         False,
         "Whether TensorFlow must use deterministic kernels. Slower, and XLA is off; a CPU needs it not.",
     )
+    on_nan: str = _setting(
+        "stop",
+        "When the loss becomes NaN or infinite: stop at that step and say where it came from, or continue as Keras "
+        "does.",
+        choices=("stop", "continue"),
+    )
     optimizer: str = _setting("adam", "Keras' name of the optimizer, when steptime compiles the model.")
     learning_rate: float | None = _setting(
         None, "Learning rate, when steptime compiles the model; none is the optimizer's own.", above=0.0

@@ -57,6 +57,12 @@ def create_run_folder(runs: Path, study: str, plan: Plan, now: datetime.datetime
     return folder
 
 
+def rewrite_plan(folder: Path, plan: Plan) -> None:
+    """Replace the plan of a run folder; when it was made stays."""
+    created = read_plan(folder)[1]
+    write_json(folder / PLAN_FILE, {"created": created, "plan": to_json(plan)})
+
+
 @contextmanager
 def writable(runs: Path) -> Iterator[None]:
     """Turn a failure to write inside into advice.
