@@ -6,13 +6,15 @@ from typing import Any
 
 import keras
 
-from steptime.engine import memory, private_keras
+from steptime.engine import infinite, memory, private_keras
 from steptime.engine.assembly import Engine
 from steptime.engine.cadence import Cadence
 from steptime.engine.feeds.arrays import ArrayFeed
+from steptime.engine.feeds.feed import Claim
 from steptime.engine.feeds.stream import StreamFeed
 from steptime.engine.report import nothing_ran
 from steptime.engine.request import FitRequest
+from steptime.engine.runner import Block
 from steptime.engine.step import step_function
 from steptime.engine.validation import Validation
 
@@ -38,7 +40,9 @@ class Training:
             )
         self._feed = self._make_feed(*arrays)
         self._callbacks = self._callback_list()
-        self._cadence = Cadence(self._callbacks.callbacks)
+        self._cadence = Cadence(
+            self._callbacks.callbacks, stop_on_infinite_loss=request.stop_on_infinite_loss
+        )
         self._engine: Engine | None = None
         self._logs: Any = {}
         self._steps_done = 0
@@ -141,6 +145,7 @@ class Training:
             block = runner.run(epoch, claim)
             if block.steps:
                 step = claim.first + block.steps
+                self._check_loss(epoch, claim, block)
                 self._steps_done += block.steps
                 self._logs = block.logs
                 self._callbacks.on_train_batch_end(step - 1, block.logs)
@@ -150,6 +155,13 @@ class Training:
                 self._feed.ran_out(claim.steps - block.steps)
                 self._engine.run_into_the_end(runner.loop)
                 raise StopIteration
+
+    def _check_loss(self, epoch: int, claim: Claim, block: Block) -> None:
+        """The loops end at the very step whose loss is not finite: it is the last of its block."""
+        if self._request.stop_on_infinite_loss:
+            feed, position = self._feed, claim.position + block.steps - 1
+            read = (lambda: feed.batch(position)) if isinstance(feed, ArrayFeed) else None
+            infinite.check(self._model, block.logs, epoch, claim.first + block.steps - 1, read)
 
     def _validate(self, validation: Validation, epoch: int) -> dict[str, Any]:
         start_ns = time.perf_counter_ns()

@@ -38,7 +38,9 @@ def run_attempts(plan: Plan, folder: Path, launcher: Launcher, on_event: OnEvent
             then=again.words,
         )
         _tell(folder, attempt, on_event)
-        plan = dataclasses.replace(again.plan, allow_different=plan.allow_different or again.plan.split != plan.split)
+        plan = dataclasses.replace(
+            again.plan, allow_different=plan.allow_different or again.plan.split != plan.split
+        )
         rewrite_plan(folder, plan)
         (folder / RECORD_FILE).unlink(missing_ok=True)
     if not earlier:

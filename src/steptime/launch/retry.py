@@ -9,6 +9,7 @@ from steptime.record.schema import Attempt, Outcome
 
 # A worker that ends like this may have met something that has passed.
 _PASSING = ("killed", "crashed")
+_TRAINING = ("warmup", "train", "validate", "save")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +29,7 @@ def next_start(plan: Plan, outcome: Outcome, earlier: Sequence[Attempt]) -> Agai
     """Return how to start again, or None when the run has ended.
 
     Wrong use, an exception in the person's own code and a loss that is not finite would come again. So would memory
-    that runs out, unless the batch may be halved, and whatever ended the start before at the very same place.
+    that runs out, unless the batch may be halved, and a crash at the very same place before training.
 
     Args:
         plan: What was started.
@@ -56,7 +57,7 @@ def next_split(batch_size: int, split: int) -> int | None:
 
 
 def _halved(plan: Plan, outcome: Outcome) -> Again | None:
-    if plan.protocol.on_oom != "halve" or outcome.phase not in ("train", "validate", "warmup"):
+    if plan.protocol.on_oom != "halve" or outcome.phase not in _TRAINING:
         return None
     whole = plan.settings.batch_size
     split = next_split(whole, plan.split)
@@ -71,11 +72,10 @@ def _halved(plan: Plan, outcome: Outcome) -> Again | None:
 
 
 def _is_repeated(outcome: Outcome, earlier: Sequence[Attempt]) -> bool:
-    """Whether the start before ended at the same known step, or in the same phase before any step."""
-    if not earlier or outcome.fault is None:
+    """Whether the worker has now twice ended by itself in the same phase before it trained.
+
+    A library that crashes when it is imported does so every time; who sends SIGKILL does it from outside.
+    """
+    if not earlier or outcome.phase in _TRAINING or "SIGKILL" in (outcome.reason or ""):
         return False
-    last = earlier[-1]
-    here = (outcome.phase, outcome.fault.kind, outcome.fault.epoch, outcome.fault.step, outcome.reason)
-    if last.fault is None:
-        return False
-    return here == (last.phase, last.fault.kind, last.fault.epoch, last.fault.step, last.reason)
+    return (outcome.phase, outcome.reason) == (earlier[-1].phase, earlier[-1].reason)

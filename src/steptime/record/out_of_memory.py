@@ -13,7 +13,9 @@ _UNIT_BYTES = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 # TensorFlow's allocators, tensor by tensor.
 _TENSOR = re.compile(r"OOM when allocating tensor with shape\[([\d,]*)\] and type (\w+)")
 # XLA and TensorFlow's GPU allocators: "trying to allocate 123 bytes", "request for 1.50GiB (1610612736B)".
-_PLAIN = re.compile(r"(?:trying to allocate|[Oo]ut of memory allocating) (\d+) bytes|request for [^()]*\((\d+)B\)")
+_PLAIN = re.compile(
+    r"(?:trying to allocate|[Oo]ut of memory allocating) (\d+) bytes|request for [^()]*\((\d+)B\)"
+)
 # NumPy: "Unable to allocate 7.45 GiB for an array", and TensorFlow: "trying to allocate 2.25GiB".
 _ROUNDED = re.compile(r"(?:Unable|trying) to allocate ([\d.]+) ?([KMGT]iB|B)\b")
 
@@ -40,7 +42,9 @@ def needed_bytes(text: str) -> int | None:
     """
     found = [(match.start(), _product(match[1], match[2])) for match in _TENSOR.finditer(text)]
     found += [(match.start(), int(match[1] or match[2])) for match in _PLAIN.finditer(text)]
-    found += [(match.start(), int(float(match[1]) * _UNIT_BYTES[match[2]])) for match in _ROUNDED.finditer(text)]
+    found += [
+        (match.start(), int(float(match[1]) * _UNIT_BYTES[match[2]])) for match in _ROUNDED.finditer(text)
+    ]
     sizes = [size for _, size in sorted(found, key=lambda pair: pair[0]) if size is not None]
     return sizes[-1] if sizes else None
 

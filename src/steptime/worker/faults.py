@@ -1,0 +1,137 @@
+"""What ended a training: memory, data, or a loss that is not finite, with the place and the numbers."""
+
+import re
+import sys
+import traceback
+from dataclasses import dataclass
+from pathlib import Path
+
+import keras
+
+from steptime import units
+from steptime.engine import footprint
+from steptime.engine.infinite import InfiniteLossError
+from steptime.errors import RunError
+from steptime.record.out_of_memory import needed_bytes
+from steptime.record.schema import Fault
+from steptime.worker.loading import first_line, is_out_of_memory
+
+# An operation that reads the next batch, in TensorFlow's messages.
+_READING = ("IteratorGetNext", "PyFunc", "from_generator")
+_FRAME = re.compile(r'File "([^"]+)", line (\d+), in (.+)')
+# "ValueError: what it said", followed by the traceback that TensorFlow carries along.
+_RAISED = re.compile(r"([A-Za-z_][\w.]*): ([^\n]*)\nTraceback \(most recent call last\)")
+
+
+class FaultError(RunError):
+    """A training ended by a fault that its record describes.
+
+    Args:
+        message: As for every error.
+        hint: As for every error.
+        fault: What is known of it.
+        keeps_model: Whether the weights are those of the last good step.
+    """
+
+    def __init__(self, message: str, *, hint: str, fault: Fault, keeps_model: bool = False) -> None:
+        super().__init__(message, hint=hint)
+        self.fault = fault
+        self.keeps_model = keeps_model
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a training was: ``epoch`` and ``step`` count from 0; None where it is not known."""
+
+    epoch: int | None
+    step: int | None
+
+    def __str__(self) -> str:
+        step = "" if self.step is None else f"batch {self.step + 1} of "
+        return "training" if self.epoch is None else f"{step}epoch {self.epoch + 1}"
+
+
+def not_finite(error: InfiniteLossError, more: tuple[str, ...]) -> FaultError:
+    """Return what is known of a loss that is not finite.
+
+    Args:
+        error: With its findings.
+        more: What the last checkpoint adds.
+    """
+    details = (*error.findings, *more)
+    place = Place(epoch=error.epoch, step=error.step)
+    return FaultError(
+        f"The loss must be finite. It became {error.loss} in {place}: {'; '.join(details)}",
+        hint="Try a smaller --learning-rate, or clip gradients; --set on_nan=continue goes on as Keras does.",
+        fault=Fault(kind="not finite", epoch=error.epoch, step=error.step, details=details),
+    )
+
+
+def in_data(error: BaseException, place: Place) -> FaultError | None:
+    """Return what is known of data that failed while they were read; None when something else failed."""
+    text = str(error)
+    if not any(sign in text for sign in _READING):
+        return None
+    frames = [match for match in _FRAME.finditer(text) if _is_own(match[1])]
+    raised = _RAISED.search(text)
+    said = f"{raised[1]}: {raised[2]}" if raised else f"{type(error).__name__}: {_without_nodes(text)}"
+    where = f" ({frames[-1][1]}, line {frames[-1][2]}, in {frames[-1][3].strip()})" if frames else ""
+    return FaultError(
+        f"Reading {place} failed: {said}{where}",
+        hint="The whole traceback is in worker.log. What was trained until then is kept.",
+        fault=Fault(
+            kind="data",
+            epoch=place.epoch,
+            step=place.step,
+            details=tuple(f"{match[1]}, line {match[2]}, in {match[3].strip()}" for match in frames),
+        ),
+        keeps_model=True,
+    )
+
+
+def out_of_memory(
+    error: BaseException, place: Place, model: keras.Model, batch_size: int | None, device: str
+) -> FaultError | None:
+    """Return what is known of memory that ran out, with an estimate of what would fit; None for other errors."""
+    if not is_out_of_memory(error):
+        return None
+    needed = needed_bytes(str(error))
+    left = footprint.available_bytes(device)
+    largest = footprint.largest_batch(model, left)
+    if largest is not None and batch_size is not None:
+        # What has just failed does not fit, whatever the estimate says.
+        largest = min(largest, batch_size - 1)
+    asked = "" if needed is None else f" an allocation of {units.size_bytes(needed)} failed;"
+    fits = ""
+    if largest is not None and batch_size is not None:
+        fits = f" of {batch_size} samples a step about {largest} would fit (estimate)"
+    return FaultError(
+        f"out of memory in {place}:{asked}{fits}; {units.size_bytes(left)} are left on {device}. "
+        f"{type(error).__name__}: {first_line(error)}",
+        hint="Use a smaller --batch-size, or --on-oom halve to go on with half the batch by itself.",
+        fault=Fault(
+            kind="out of memory",
+            epoch=place.epoch,
+            step=place.step,
+            needed_bytes=needed,
+            available_bytes=left,
+            largest_batch=largest,
+        ),
+    )
+
+
+def _without_nodes(text: str) -> str:
+    """Drop TensorFlow's names of nodes and functions from the first line that says something."""
+    plain = re.sub(r"\{\{[^}]*\}\}|\[\[.*?\]\]|\[Op:\w+\]( name:)?", "", text)
+    return first_line(Exception(plain))
+
+
+def _is_own(file: str) -> bool:
+    """Whether a file belongs to the person: neither a library's, nor Python's, nor steptime's."""
+    own_package = str(Path(__file__).parent.parent)
+    return not (file.startswith((own_package, sys.base_prefix, "<")) or "site-packages" in file)
+
+
+def tell_log(error: BaseException) -> None:
+    """Write the whole traceback to worker.log."""
+    traceback.print_exception(error)
