@@ -18,29 +18,35 @@ class InfiniteLossError(Exception):
 
     Attributes:
         epoch: Counted from 0.
-        step: Of the epoch, counted from 0.
+        steps: The first step of the epoch that may be the one, and the last, counted from 0; equal when it is known.
         batch: What the step was given, as Keras' `train_step` takes it; None when it cannot be read again.
         findings: What is not finite, in words.
     """
 
-    def __init__(self, epoch: int, step: int, loss: float, batch: Any, findings: Sequence[str]) -> None:
-        self.epoch, self.step, self.loss, self.batch = epoch, step, loss, batch
+    def __init__(
+        self, epoch: int, steps: tuple[int, int], loss: float, batch: Any, findings: Sequence[str]
+    ) -> None:
+        self.epoch, self.steps, self.loss, self.batch = epoch, steps, loss, batch
         self.findings = tuple(findings)
-        super().__init__(f"the loss became {loss} in epoch {epoch + 1}, step {step + 1}")
+        super().__init__(f"the loss became {loss} in epoch {epoch + 1}, step {steps[1] + 1} or before")
 
 
 def check(
-    model: keras.Model, logs: Any, epoch: int, step: int, read_batch: Callable[[], Any] | None = None
+    model: keras.Model,
+    logs: Any,
+    epoch: int,
+    steps: tuple[int, int],
+    read_batch: Callable[[], Any] | None = None,
 ) -> None:
-    """Looks at the loss after a step.
+    """Looks at the loss after a step, or several.
 
     Keras' loss is the mean over the steps of the epoch so far. One bad step makes it bad, and it was not before.
 
     Args:
         model: The model.
-        logs: Of the step, as Python numbers.
+        logs: Of the last step, as Python numbers.
         epoch: Counted from 0.
-        step: Of the epoch, counted from 0.
+        steps: The first and the last step since the last look, counted from 0 in the epoch.
         read_batch: Reads the step's batch again; None when it is gone.
 
     Raises:
@@ -51,7 +57,7 @@ def check(
         return
     batch = None if read_batch is None else read_batch()
     findings = (*([] if batch is None else bad_in_batch(batch)), *bad_variables(model))
-    raise InfiniteLossError(epoch, step, float(loss), batch, findings)
+    raise InfiniteLossError(epoch, steps, float(loss), batch, findings)
 
 
 def bad_in_batch(batch: Any) -> list[str]:

@@ -90,7 +90,7 @@ class _Watch(keras.callbacks.Callback):  # type: ignore[misc]  # untyped in Kera
             )
         self._compiled = False
         if self._stop_on_infinite_loss:
-            infinite.check(self.model, logs, self._epoch, batch)
+            infinite.check(self.model, logs, self._epoch, (self._first, batch))
 
     def on_test_begin(self, logs: Any = None) -> None:  # noqa: ARG002
         self._test_start_ns = time.perf_counter_ns()

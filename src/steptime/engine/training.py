@@ -40,9 +40,9 @@ class Training:
             )
         self._feed = self._make_feed(*arrays)
         self._callbacks = self._callback_list()
-        self._cadence = Cadence(
-            self._callbacks.callbacks, stop_on_infinite_loss=request.stop_on_infinite_loss
-        )
+        # On an accelerator a loop that asks for each loss would wait for it at each step: there the block is looked at.
+        self._stops_at_step = request.stop_on_infinite_loss and memory.device_name() == "/CPU:0"
+        self._cadence = Cadence(self._callbacks.callbacks, stop_on_infinite_loss=self._stops_at_step)
         self._engine: Engine | None = None
         self._logs: Any = {}
         self._steps_done = 0
@@ -157,11 +157,14 @@ class Training:
                 raise StopIteration
 
     def _check_loss(self, epoch: int, claim: Claim, block: Block) -> None:
-        """The loops end at the very step whose loss is not finite: it is the last of its block."""
-        if self._request.stop_on_infinite_loss:
+        if not self._request.stop_on_infinite_loss:
+            return
+        last = claim.first + block.steps - 1
+        if self._stops_at_step and isinstance(self._feed, ArrayFeed):
             feed, position = self._feed, claim.position + block.steps - 1
-            read = (lambda: feed.batch(position)) if isinstance(feed, ArrayFeed) else None
-            infinite.check(self._model, block.logs, epoch, claim.first + block.steps - 1, read)
+            infinite.check(self._model, block.logs, epoch, (last, last), lambda: feed.batch(position))
+        first = last if self._stops_at_step else claim.first
+        infinite.check(self._model, block.logs, epoch, (first, last))
 
     def _validate(self, validation: Validation, epoch: int) -> dict[str, Any]:
         start_ns = time.perf_counter_ns()

@@ -59,11 +59,15 @@ def not_finite(error: InfiniteLossError, more: tuple[str, ...]) -> FaultError:
         more: What the last checkpoint adds.
     """
     details = (*error.findings, *more)
-    place = Place(epoch=error.epoch, step=error.step)
+    first, last = error.steps
+    step = last if first == last else None
+    place: object = Place(epoch=error.epoch, step=step)
+    if step is None:
+        place = f"one of batches {first + 1} to {last + 1} of epoch {error.epoch + 1}"
     return FaultError(
         f"The loss must be finite. It became {error.loss} in {place}: {'; '.join(details)}",
         hint="Try a smaller --learning-rate, or clip gradients; --set on_nan=continue goes on as Keras does.",
-        fault=Fault(kind="not finite", epoch=error.epoch, step=error.step, details=details),
+        fault=Fault(kind="not finite", epoch=error.epoch, step=step, details=details),
     )
 
 
