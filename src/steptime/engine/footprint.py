@@ -67,4 +67,4 @@ def _output_bytes(layer: keras.layers.Layer) -> int:
     except (AttributeError, ValueError):  # not called, or called several times
         return 0
     size = int(tf.as_dtype(layer.compute_dtype).size)
-    return size * sum(math.prod(d for d in output.shape[1:] if d is not None) for output in outputs)
+    return size * int(sum(math.prod(d for d in output.shape[1:] if d is not None) for output in outputs))

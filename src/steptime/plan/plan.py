@@ -73,6 +73,7 @@ class Plan:
         arm: The arm of a comparison that the run belongs to; None outside one.
         split: Into how many equal parts each batch is split, with the mean of their gradients making one update:
             more than 1 where whole batches did not fit into memory.
+        allow_different: Whether a training goes on from its checkpoint though what it was given has changed.
     """
 
     workload: Workload
@@ -83,3 +84,4 @@ class Plan:
     command: tuple[str, ...] = ()
     arm: Arm | None = None
     split: int = 1
+    allow_different: bool = False

@@ -2,7 +2,6 @@
 
 import re
 import sys
-import traceback
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import keras
 from steptime import units
 from steptime.engine import footprint
 from steptime.engine.infinite import InfiniteLossError
-from steptime.errors import RunError
+from steptime.errors import RunError, SteptimeError
 from steptime.record.out_of_memory import needed_bytes
 from steptime.record.schema import Fault
 from steptime.worker.loading import first_line, is_out_of_memory
@@ -37,6 +36,7 @@ class FaultError(RunError):
         super().__init__(message, hint=hint)
         self.fault = fault
         self.keeps_model = keeps_model
+        self.phase = "train"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,20 +45,45 @@ class Place:
 
     epoch: int | None
     step: int | None
+    in_validation: bool = False
 
     def __str__(self) -> str:
+        if self.in_validation and self.epoch is not None:
+            return f"the validation after epoch {self.epoch + 1}"
         step = "" if self.step is None else f"batch {self.step + 1} of "
         return "training" if self.epoch is None else f"{step}epoch {self.epoch + 1}"
 
 
-def not_finite(error: InfiniteLossError, more: tuple[str, ...]) -> FaultError:
-    """Return what is known of a loss that is not finite.
+def fault_of(
+    error: Exception, place: Place, model: keras.Model, batch_size: int | None, device: str
+) -> FaultError | None:
+    """Return the fault that an exception of a training stands for, or None when it is none of them.
 
     Args:
-        error: With its findings.
-        more: What the last checkpoint adds.
+        error: What was raised.
+        place: Where the training was.
+        model: What was trained.
+        batch_size: Samples a step, where it is known.
+        device: ``cpu`` or ``gpu:N``.
     """
-    details = (*error.findings, *more)
+    if isinstance(error, SteptimeError):
+        return None
+    if isinstance(error, InfiniteLossError):
+        return _not_finite(error)
+    if is_out_of_memory(error):
+        return _out_of_memory(error, place, model, batch_size, "CPU:0" if device == "cpu" else "GPU:0")
+    return _in_data(error, place)
+
+
+def iterations_of(model: keras.Model) -> int | None:
+    """Return how many steps the optimizer has made; None where there is no such count."""
+    optimizer = getattr(model.optimizer, "inner_optimizer", model.optimizer)
+    count = getattr(optimizer, "_iterations", None)  # `iterations` counts updates
+    return None if count is None else int(count.numpy())
+
+
+def _not_finite(error: InfiniteLossError) -> FaultError:
+    details = error.findings
     first, last = error.steps
     step = last if first == last else None
     place: object = Place(epoch=error.epoch, step=step)
@@ -71,7 +96,7 @@ def not_finite(error: InfiniteLossError, more: tuple[str, ...]) -> FaultError:
     )
 
 
-def in_data(error: BaseException, place: Place) -> FaultError | None:
+def _in_data(error: BaseException, place: Place) -> FaultError | None:
     """Return what is known of data that failed while they were read; None when something else failed."""
     text = str(error)
     if not any(sign in text for sign in _READING):
@@ -93,12 +118,9 @@ def in_data(error: BaseException, place: Place) -> FaultError | None:
     )
 
 
-def out_of_memory(
+def _out_of_memory(
     error: BaseException, place: Place, model: keras.Model, batch_size: int | None, device: str
-) -> FaultError | None:
-    """Return what is known of memory that ran out, with an estimate of what would fit; None for other errors."""
-    if not is_out_of_memory(error):
-        return None
+) -> FaultError:
     needed = needed_bytes(str(error))
     left = footprint.available_bytes(device)
     largest = footprint.largest_batch(model, left)
@@ -134,8 +156,3 @@ def _is_own(file: str) -> bool:
     """Whether a file belongs to the person: neither a library's, nor Python's, nor steptime's."""
     own_package = str(Path(__file__).parent.parent)
     return not (file.startswith((own_package, sys.base_prefix, "<")) or "site-packages" in file)
-
-
-def tell_log(error: BaseException) -> None:
-    """Write the whole traceback to worker.log."""
-    traceback.print_exception(error)

@@ -2,15 +2,16 @@
 
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from steptime.record.events import EventWriter
+from steptime.worker.faults import Place
 from steptime.worker.proof import GraphRecorder
-from steptime.worker.signals import StopRequested, StopSignals
+from steptime.worker.signals import Stop, StopRequested, StopSignals
 
 # How often the parent hears of progress; a person reads no faster.
 _PROGRESS_INTERVAL_NS = 250_000_000
@@ -53,6 +54,8 @@ class TrainingWatch:
     validation_ns: dict[int, int] = field(default_factory=dict)
     epoch_end_ns: dict[int, int] = field(default_factory=dict)
     graphs: dict[str, tuple[Any, ...]] = field(default_factory=dict)
+    iterations: Callable[[], int | None] = lambda: None
+    _iterations_before: int | None = None
     _last_progress_ns: int = 0
 
     def on_block(self, **fields: Any) -> None:
@@ -73,6 +76,8 @@ class TrainingWatch:
         elif block.loop not in self.graphs and block.loop != XLA:
             self.recorder.start()  # this loop came unannounced; its next block will be its proof
         self.blocks.append(block)
+        if len(self.blocks) == 1:
+            self._iterations_before = _difference(self.iterations(), block.n_steps)
         if now_ns - self._last_progress_ns >= _PROGRESS_INTERVAL_NS:
             self._last_progress_ns = now_ns
             self._tell_progress(block)
@@ -104,6 +109,25 @@ class TrainingWatch:
         )
         if self.signals.requested:
             raise StopRequested
+
+    def place(self) -> Place:
+        """Return which step comes next, or fails now.
+
+        Steps of a block that fails are counted by the optimizer: it has made them, and nobody was told.
+        """
+        now = self.iterations()
+        if not self.blocks:
+            return Place(epoch=0, step=0) if now == 0 else Place(epoch=None, step=None)
+        last = self.blocks[-1]
+        if self.signals.stop is Stop.AT_ONCE_KEEPING:
+            return Place(epoch=last.epoch, step=None, in_validation=True)
+        untold = _difference(now, self._iterations_before, *(block.n_steps for block in self.blocks))
+        if untold is None or untold < 0:
+            return Place(epoch=last.epoch, step=None)
+        step = last.first_step + last.n_steps + untold
+        if last.epoch in self.epoch_end_ns:
+            return Place(epoch=last.epoch + 1, step=untold)
+        return Place(epoch=last.epoch, step=step)
 
     def main_loop(self) -> str:
         """Return the loop that executed most of the steps."""
@@ -150,6 +174,12 @@ class TrainingWatch:
             samples_per_s=samples / duration_ns * 1e9 if samples and duration_ns else None,
             logs=finite_logs(block.logs),
         )
+
+
+def _difference(value: int | None, *others: int | None) -> int | None:
+    for other in others:
+        value = None if value is None or other is None else value - other
+    return value
 
 
 def finite_logs(logs: Mapping[str, Any]) -> dict[str, float | None]:

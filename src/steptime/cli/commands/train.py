@@ -25,6 +25,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     shared.add_runs_option(parser)
     shared.add_json_option(parser)
     parser.add_argument("--time-limit", type=float, metavar="SECONDS", help="end a run that takes longer")
+    parser.add_argument(
+        "--retries",
+        type=int,
+        default=0,
+        metavar="N",
+        help="start a worker that was killed or crashed again, up to N times, from its last checkpoint",
+    )
+    parser.add_argument(
+        "--on-oom",
+        choices=("stop", "halve"),
+        default="stop",
+        help="when memory runs out: stop (default), or halve the batch and take twice the steps an update",
+    )
     parser.add_argument("--export", metavar="FILE.keras", help="copy the trained model there as well")
     parser.add_argument("--debug", action="store_true", help="print worker.log when the run fails")
 
@@ -34,6 +47,7 @@ def run(options: argparse.Namespace) -> int:
     from steptime.cli.placing import place
     from steptime.cli.progress import make_progress
     from steptime.device.find import find_gpus
+    from steptime.launch.attempts import run_attempts
     from steptime.launch.placement import cpu_only_build
     from steptime.launch.process import ProcessLauncher
     from steptime.plan.plan import Plan, Protocol
@@ -44,7 +58,7 @@ def run(options: argparse.Namespace) -> int:
     plan = Plan(
         workload=parse_workload(options.workload),
         settings=settings,
-        protocol=Protocol(time_limit_s=options.time_limit),
+        protocol=Protocol(time_limit_s=options.time_limit, retries=options.retries, on_oom=options.on_oom),
         placement=place(settings.device, find_gpus(), cpu_only_build()),
         export=_checked_export(options.export),
         command=options.command_line,
@@ -52,7 +66,7 @@ def run(options: argparse.Namespace) -> int:
     shared.check_tensorflow()
     folder = create_run_folder(shared.runs_folder(options), "train", plan)
     with make_progress(settings.epochs) as progress:
-        record = ProcessLauncher().launch(plan, folder, progress.event)
+        record = run_attempts(plan, folder, ProcessLauncher(), progress.event)
     return finish(record, folder, as_json=options.json, debug=options.debug)
 
 
