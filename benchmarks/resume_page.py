@@ -18,9 +18,9 @@ def write(results: dict[str, Any], path: Path) -> None:
         "# Trainings killed and resumed\n",
         f"{results['date']}. {machine.as_text(results['machine'])}\n",
         (
-            "Each training is killed with SIGKILL, started again, and compared with the same training left alone. Equal "
-            "means equal to the last bit: weights and optimizer variables, History, number of trained batches, last "
-            "epoch.\n"
+            "Each training is killed with SIGKILL, started again, and compared with the same training left alone. "
+            "Equal means equal to the last bit: weights and optimizer variables, History, number of trained "
+            "batches, last epoch.\n"
         ),
         _table("what is equal", ways, trials, _equal_rows),
         _table(

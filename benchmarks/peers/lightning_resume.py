@@ -64,7 +64,6 @@ class Module(lightning.LightningModule):
         self.loss_of = nn.CrossEntropyLoss()
         self.seen: dict[str, list[float]] = {"loss": [], "val_loss": []}
         self.epochs: list[int] = []
-        self.batches = 0
 
     def on_train_epoch_start(self) -> None:
         self.mark("epoch", epoch=self.current_epoch)
@@ -75,7 +74,6 @@ class Module(lightning.LightningModule):
         return loss
 
     def on_train_batch_end(self, outputs: Any, batch: Any, index: int) -> None:
-        self.batches += 1
         if index % 5 == 4:
             self.mark("block", step=self.current_epoch * STEPS + index + 1, epoch=self.current_epoch)
 
@@ -95,12 +93,12 @@ class Module(lightning.LightningModule):
             column.append(float(self.trainer.callback_metrics[name]))
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        # Lightning's own place for what a person wants kept: history and the count of batches.
-        checkpoint["kept"] = {"seen": self.seen, "epochs": self.epochs, "batches": self.batches}
+        # Lightning's own place for what a person wants kept.
+        checkpoint["kept"] = {"seen": self.seen, "epochs": self.epochs}
 
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         kept = checkpoint["kept"]
-        self.seen, self.epochs, self.batches = kept["seen"], kept["epochs"], kept["batches"]
+        self.seen, self.epochs = kept["seen"], kept["epochs"]
 
     def configure_optimizers(self) -> Any:
         if self.job == "schedule":
@@ -209,9 +207,8 @@ def _write_result(folder: Path, module: Module, trainer: lightning.Trainer) -> N
             k: [v if math.isfinite(v) else None for v in column] for k, column in module.seen.items()
         },
         "epochs": module.epochs,
-        "batches": module.batches,
+        "batches": trainer.fit_loop.epoch_loop.batch_progress.total.completed,
         "loop": "lightning",
-        "updates": trainer.global_step,
     }
     part = folder / "result.part"
     part.write_text(json.dumps(result), encoding="utf-8")
