@@ -11,7 +11,7 @@ from steptime.engine.observer import Observer
 from steptime.engine.report import Candidate, FitReport, Segments
 from steptime.engine.request import FitRequest
 
-_OURS = ("loop", "exact_kernels", "seed", "observer", "stop_on_infinite_loss")
+_OURS = ("loop", "exact_kernels", "seed", "observer", "stop_on_infinite_loss", "checkpoint")
 
 
 def run(

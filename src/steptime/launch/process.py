@@ -27,7 +27,7 @@ from steptime.record.store import LOG_FILE, RECORD_FILE, read_plan, read_record,
 
 # A closed terminal ends a run as cleanly as Ctrl-C does.
 _STOP_SIGNALS = tuple(
-    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1") if hasattr(signal, name)
 )
 _POLL_S = 0.05
 # How often a worker's memory is looked at, which takes about 0.1 ms.

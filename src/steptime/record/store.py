@@ -1,6 +1,6 @@
 """Run folders: made before a worker starts, found by name, listed, read.
 
-runs/<study>/<run id>/plan.json  events.jsonl  worker.log  steps.npz  tb/  model.keras  run.json
+runs/<study>/<run id>/plan.json  events.jsonl  worker.log  steps.npz  tb/  checkpoints/  model.keras  run.json
 """
 
 import datetime
@@ -26,6 +26,7 @@ LOG_FILE = "worker.log"
 STEPS_FILE = "steps.npz"
 DEVICE_FILE = "device.npz"
 MODEL_FILE = "model.keras"
+CHECKPOINTS_FOLDER = "checkpoints"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,5 +1,6 @@
 """The phases of a training run, in order: data, build, compile, train, save."""
 
+import contextlib
 import dataclasses
 import shutil
 import traceback
@@ -10,15 +11,17 @@ from typing import Any
 
 import keras
 
+from steptime.engine.checkpoints.policy import Checkpoints
 from steptime.engine.fit import run_fit
 from steptime.engine.request import FitRequest
+from steptime.engine.stop import StopRequested
 from steptime.errors import RunError, UsageError
 from steptime.plan.plan import Placement, Plan
 from steptime.record.events import EventWriter
-from steptime.record.files import write_arrays
+from steptime.record.files import replacing, write_arrays
 from steptime.record.schema import Job, Memory
 from steptime.record.steps import summarise_blocks
-from steptime.record.store import DEVICE_FILE, MODEL_FILE, STEPS_FILE
+from steptime.record.store import CHECKPOINTS_FOLDER, DEVICE_FILE, MODEL_FILE, STEPS_FILE
 from steptime.worker import job as jobs
 from steptime.worker.epochs import EpochEnd, epochs_of
 from steptime.worker.faults import FaultError, fault_of, iterations_of
@@ -28,7 +31,7 @@ from steptime.worker.machine import set_up, take_device
 from steptime.worker.phases import PhaseClock
 from steptime.worker.proof import GraphRecorder, make_proof
 from steptime.worker.sampling import DeviceWatch, open_devices
-from steptime.worker.signals import Stop, StopRequested, StopSignals
+from steptime.worker.signals import Stop, StopSignals
 from steptime.worker.splitting import split_data, split_updates, step_settings
 from steptime.worker.surroundings import describe_surroundings, peak_device_bytes, peak_process_bytes
 from steptime.worker.tensorboard import Board
@@ -65,12 +68,14 @@ class Training:
         with self.signals.stopping(Stop.AFTER_THE_BLOCK):
             with self.clock.phase("train"):
                 watch, fault = self._train(model, data, job)
-            self._conclude(model, watch, device)
+            with contextlib.suppress(RunError) if fault else contextlib.nullcontext():
+                self._conclude(model, watch, device)
             if fault is None or fault.keeps_model:
                 with self.clock.phase("save"):
                     self._save(model)
             if fault is not None:
-                self._could_not("model_file", "the weights are not those of a good step")
+                if not fault.keeps_model:
+                    self._could_not("model_file", "the weights are not those of a good step")
                 raise fault
 
     def _take(self, placement: Placement) -> None:
@@ -105,6 +110,7 @@ class Training:
         devices = self._device_watch()
         epoch_end = EpochEnd(watch, board, devices)
         arguments = self._fit_arguments(data) | {"callbacks": [epoch_end], "observer": watch}
+        watch.stops = arguments["checkpoint"] is None
         watch.recorder.start()
         try:
             with devices:
@@ -112,10 +118,13 @@ class Training:
             if history is not None:
                 self.facts["execution"] = dataclasses.asdict(history.steptime)
         except StopRequested:
-            pass  # What was trained until now is kept like any other result.
+            # What was trained until now is kept like any other result.
+            report = getattr(model.history, "steptime", None)
+            if report is not None:
+                self.facts["execution"] = dataclasses.asdict(report)
         finally:
             self.facts["epochs"] = epochs_of(watch, epoch_end.logs)
-            self.facts |= devices.conclude(self.folder / DEVICE_FILE, self.clock.origin_ns)
+            self.facts |= devices.conclude(self.folder / DEVICE_FILE, watch.origin_ns)
             board.close()
         return watch, fault
 
@@ -125,7 +134,14 @@ class Training:
         try:
             return run_fit(model, FitRequest(**arguments), check_override=True), None
         except Exception as error:
-            fault = fault_of(error, watch.place(), model, watch.batch_size, str(self.facts["device"]))
+            fault = fault_of(
+                error,
+                watch.place(),
+                model,
+                watch.batch_size,
+                str(self.facts["device"]),
+                self.folder / CHECKPOINTS_FOLDER,
+            )
             if fault is None:
                 raise
             traceback.print_exc()
@@ -160,7 +176,37 @@ class Training:
             "exact_kernels": {"auto": "auto", "on": True, "off": False}[settings.exact_kernels],
             "seed": settings.seed,
             "stop_on_infinite_loss": settings.on_nan == "stop",
+            "checkpoint": self._checkpoints(data),
         }
+
+    def _checkpoints(self, data: Data) -> Checkpoints | None:
+        """What is kept on the way; None for nothing."""
+        settings, folder = self.plan.settings, self.folder / CHECKPOINTS_FOLDER
+        every = settings.checkpoint_every
+        if every == "auto" and settings.loop == "keras":
+            self._note(
+                "no checkpoints: loop=keras is Keras' own fit, untouched; name --checkpoint-every to have them"
+            )
+            return None
+        if every == "none":
+            return None
+        if folder.is_symlink():
+            raise UsageError(
+                f"{folder} must be a folder. Received: a link",
+                hint="Checkpoints stay inside their run's folder.",
+            )
+        validates = data.validation is not None or (settings.validation and settings.validation_split)
+        automatic = "val_loss" if validates else None
+        return Checkpoints(
+            folder=folder,
+            every=every,
+            keep=settings.checkpoint_keep,
+            best=automatic if settings.checkpoint_best == "auto" else settings.checkpoint_best,
+            allow_different=self.plan.allow_different,
+            required=every != "auto",
+            stop=lambda: self.signals.requested,
+            tell=self._note,
+        )
 
     def _conclude(self, model: keras.Model, watch: TrainingWatch, device: str) -> None:
         """Write the block times, and let the proof decide whether the numbers may stand."""
@@ -168,16 +214,17 @@ class Training:
         write_arrays(self.folder / STEPS_FILE, columns)
         steps = summarise_blocks(columns)
         self.facts["steps"] = steps
+        own = watch.blocks[watch.earlier :]
         self.clock.split(
             "train",
-            {"warmup": steps.first_block_ns or 0, "validate": sum(watch.validation_ns.values())},
+            {"warmup": own[0].duration_ns if own else 0, "validate": watch.own_validation_ns},
         )
         device_bytes, why_not = peak_device_bytes(device)
         self.facts["memory"] = Memory(peak_process_bytes=peak_process_bytes(), peak_device_bytes=device_bytes)
         if why_not:
             self._could_not("memory.peak_device_bytes", why_not)
-        if not watch.blocks:
-            self._could_not("proof", "the run was stopped before its first step ended")
+        if not own:
+            self._could_not("proof", "no step of the training was executed by this process")
             return
         variables = [*model.variables, *getattr(model.optimizer, "variables", ())]
         loop = watch.main_loop()
@@ -191,19 +238,18 @@ class Training:
 
     def _save(self, model: keras.Model) -> None:
         path = self.folder / MODEL_FILE
-        part = self.folder / f".part-{MODEL_FILE}"
         try:
-            model.save(part)
-            part.replace(path)
+            with replacing(path) as part:
+                model.save(part)
         except (ValueError, TypeError, NotImplementedError) as error:
-            part.unlink(missing_ok=True)
             reason = f"Keras cannot save this model: {' '.join(str(error).split())[:200]}"
             self._could_not("model_file", reason)
             self.events.write("note", text=reason)
             return
         self.facts["model_file"] = MODEL_FILE
         if self.plan.export:
-            shutil.copyfile(path, self.plan.export)
+            with replacing(Path(self.plan.export)) as part:
+                shutil.copyfile(path, part)
 
     def _could_not(self, field: str, reason: str) -> None:
         known = self.facts.get("unavailable")

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from steptime.engine.stop import StopRequested
 from steptime.record.events import EventWriter
 from steptime.worker.faults import Place
 from steptime.worker.proof import GraphRecorder
-from steptime.worker.signals import Stop, StopRequested, StopSignals
+from steptime.worker.signals import Stop, StopSignals
 
 # How often the parent hears of progress; a person reads no faster.
 _PROGRESS_INTERVAL_NS = 250_000_000
@@ -55,6 +56,11 @@ class TrainingWatch:
     epoch_end_ns: dict[int, int] = field(default_factory=dict)
     graphs: dict[str, tuple[Any, ...]] = field(default_factory=dict)
     iterations: Callable[[], int | None] = lambda: None
+    # With checkpoints the engine itself asks whether to stop, since it must write one first.
+    stops: bool = True
+    # Blocks of earlier processes, whose training goes on here.
+    earlier: int = 0
+    own_validation_ns: int = 0
     _iterations_before: int | None = None
     _last_progress_ns: int = 0
 
@@ -81,12 +87,13 @@ class TrainingWatch:
         if now_ns - self._last_progress_ns >= _PROGRESS_INTERVAL_NS:
             self._last_progress_ns = now_ns
             self._tell_progress(block)
-        if self.signals.requested:
+        if self.stops and self.signals.requested:
             raise StopRequested
 
     def on_validation(self, *, epoch: int, duration_ns: int) -> None:
         """Keep the time of an epoch's validation."""
         self.validation_ns[epoch] = duration_ns
+        self.own_validation_ns += duration_ns
 
     def on_decision(self, text: str) -> None:
         """Pass the choice of the loop on to the person, and collect the graphs of the loop that runs next."""
@@ -107,8 +114,40 @@ class TrainingWatch:
             train_ns=sum(block.duration_ns for block in self.blocks if block.epoch == epoch),
             validate_ns=self.validation_ns.get(epoch),
         )
-        if self.signals.requested:
+        if self.stops and self.signals.requested:
             raise StopRequested
+
+    def get_state(self) -> dict[str, Any]:
+        """Return what a checkpoint keeps of the times until now."""
+        return {
+            "columns": self.arrays(),
+            "validation_ns": dict(self.validation_ns),
+            "epoch_end_ns": dict(self.epoch_end_ns),
+            "iterations_before": self._iterations_before,
+        }
+
+    def set_state(self, state: Mapping[str, Any]) -> None:
+        """Take over the times of an earlier process; its clock goes on where it stood."""
+        columns = state["columns"]
+        names = ("epoch", "first_step", "n_steps", "n_samples", "duration_ns", "end_ns", "loop", "compiled")
+        values = [columns[{"n_steps": "steps", "n_samples": "samples"}.get(name, name)] for name in names]
+        logs = {"loss": columns["loss"]} | {
+            name.removeprefix("logs."): column for name, column in columns.items() if name.startswith("logs.")
+        }
+        self.blocks = [
+            Block(
+                **dict(zip(names, row, strict=True)),
+                logs={name: float(column[index]) for name, column in logs.items()},
+            )
+            for index, row in enumerate(zip(*(column.tolist() for column in values), strict=True))
+        ]
+        self.earlier = len(self.blocks)
+        self.validation_ns = dict(state["validation_ns"])
+        self.epoch_end_ns = dict(state["epoch_end_ns"])
+        self._iterations_before = state["iterations_before"]
+        if self.blocks:
+            last_ns = max([self.blocks[-1].end_ns, *self.epoch_end_ns.values()])
+            self.origin_ns = time.perf_counter_ns() - last_ns
 
     def place(self) -> Place:
         """Return which step comes next, or fails now.
