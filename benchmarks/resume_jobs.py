@@ -166,7 +166,7 @@ def train(order: dict[str, Any], mark: nursery.Mark) -> None:
         backup = keras.callbacks.BackupAndRestore(str(folder / "backup"), save_freq=EVERY_STEPS)
         history = model.fit(**given, callbacks=[*own, backup, BatchMarks(mark)])
     else:
-        checkpoints = steptime.Checkpoints(folder / "checkpoints", every=f"{EVERY_STEPS}steps")
+        checkpoints = steptime.Checkpoints(folder=folder / "checkpoints", every=f"{EVERY_STEPS}steps")
         history = steptime.fit(
             model,
             **given,

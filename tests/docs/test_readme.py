@@ -35,10 +35,10 @@ ELSEWHERE = {
     ),
     "steptime doctor": "tests/cli/commands/test_doctor.py::test_a_live_finding_that_only_slows_down_leaves_0",
     "steptime train my_job.py --retries 3": (
-        "tests/worker/test_surviving.py::test_a_killed_worker_is_started_again_and_goes_on_from_its_checkpoint"
+        "tests/worker/test_faults_survived.py::test_a_killed_worker_is_started_again_and_goes_on_from_its_checkpoint"
     ),
     "steptime train my_job.py --batch-size 512 --on-oom halve": (
-        "tests/worker/test_surviving.py::test_memory_that_runs_out_halves_the_batch_in_a_new_process"
+        "tests/worker/test_faults_survived.py::test_memory_that_runs_out_halves_the_batch_in_a_new_process"
     ),
     "steptime board": (
         "tests/cli/commands/test_board.py::test_tensorboard_answers_at_the_printed_address_on_this_machine_only"

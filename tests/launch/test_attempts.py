@@ -111,3 +111,17 @@ def test_half_the_batch_is_written_into_the_plan_before_the_next_start(
     assert read_plan(folder)[0] == launcher.plans[-1]
     assert launcher.plans[-1].settings == plan.settings
     assert "2 samples a step and 4 steps an update: the same 8 samples make an update" in said[1]
+
+
+def test_the_time_limit_counts_all_starts_together(tmp_path: Path, said: list[str]) -> None:
+    plan = plan_with(retries=1, time_limit_s=60.0)
+    folder = create_run_folder(tmp_path, "train", plan)
+    launcher = FakeLauncher(ended(KILLED), make_record())
+
+    execute(folder, plan, launcher, said)
+
+    first, second = (p.protocol.time_limit_s for p in launcher.plans)
+    assert first is not None
+    assert second is not None
+    assert second < first <= 60.0
+    assert read_plan(folder)[0] == plan

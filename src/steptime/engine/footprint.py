@@ -34,7 +34,7 @@ def available_bytes(device: str) -> int:
 
 
 def bytes_per_sample(model: keras.Model) -> int | None:
-    """Memory of a training step for one sample: outputs of all layers, and as much for their gradients.
+    """Memory of a training step for one sample: inputs and outputs of all layers, and as much for their gradients.
 
     An upper estimate where operations are fused or done in place, a lower one where layers keep more than their
     output, such as attention and recurrent layers.

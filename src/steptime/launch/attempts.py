@@ -1,6 +1,7 @@
 """Starts the worker of a run, and starts it again from the last checkpoint while that promises something."""
 
 import dataclasses
+import time
 from pathlib import Path
 
 from steptime.launch.launcher import Launcher, OnEvent
@@ -24,8 +25,10 @@ def run_attempts(plan: Plan, folder: Path, launcher: Launcher, on_event: OnEvent
         launcher: Executes a start.
         on_event: Called for each event of the worker, and for a note about each new start.
     """
+    begin_s = time.perf_counter()
+    now = plan
     while True:
-        record = launcher.launch(plan, folder, on_event)
+        record = launcher.launch(now, folder, on_event)
         earlier = _attempts(folder)
         again = next_start(plan, record.outcome, earlier)
         if again is None:
@@ -43,11 +46,21 @@ def run_attempts(plan: Plan, folder: Path, launcher: Launcher, on_event: OnEvent
         )
         rewrite_plan(folder, plan)
         (folder / RECORD_FILE).unlink(missing_ok=True)
+        now = _in_what_is_left(plan, begin_s)
     if not earlier:
         return record
-    record = dataclasses.replace(record, attempts=earlier)
+    record = dataclasses.replace(record, plan=plan, attempts=earlier)
     write_record(folder, record)
     return record
+
+
+def _in_what_is_left(plan: Plan, begin_s: float) -> Plan:
+    """Return the plan with what is left of its time limit, which counts all starts together."""
+    limit_s = plan.protocol.time_limit_s
+    if limit_s is None:
+        return plan
+    left_s = max(limit_s - (time.perf_counter() - begin_s), 0.001)
+    return dataclasses.replace(plan, protocol=dataclasses.replace(plan.protocol, time_limit_s=left_s))
 
 
 def _attempts(folder: Path) -> tuple[Attempt, ...]:

@@ -10,6 +10,7 @@ import keras
 from steptime import units
 from steptime.engine import footprint
 from steptime.engine.infinite import InfiniteLossError
+from steptime.engine.last_good import go_back
 from steptime.errors import RunError, SteptimeError
 from steptime.record.out_of_memory import needed_bytes
 from steptime.record.schema import Fault
@@ -55,7 +56,12 @@ class Place:
 
 
 def fault_of(
-    error: Exception, place: Place, model: keras.Model, batch_size: int | None, device: str
+    error: Exception,
+    place: Place,
+    model: keras.Model,
+    batch_size: int | None,
+    device: str,
+    checkpoints: Path,
 ) -> FaultError | None:
     """Return the fault that an exception of a training stands for, or None when it is none of them.
 
@@ -65,11 +71,12 @@ def fault_of(
         model: What was trained.
         batch_size: Samples a step, where it is known.
         device: ``cpu`` or ``gpu:N``.
+        checkpoints: Their folder; after a loss that is not finite, the last good weights are put back from there.
     """
     if isinstance(error, SteptimeError):
         return None
     if isinstance(error, InfiniteLossError):
-        return _not_finite(error)
+        return _not_finite(error, go_back(model, checkpoints, error.batch))
     if is_out_of_memory(error):
         return _out_of_memory(error, place, model, batch_size, "CPU:0" if device == "cpu" else "GPU:0")
     return _in_data(error, place)
@@ -82,8 +89,8 @@ def iterations_of(model: keras.Model) -> int | None:
     return None if count is None else int(count.numpy())
 
 
-def _not_finite(error: InfiniteLossError) -> FaultError:
-    details = error.findings
+def _not_finite(error: InfiniteLossError, back: tuple[str, ...]) -> FaultError:
+    details = (*error.findings, *back)
     first, last = error.steps
     step = last if first == last else None
     place: object = Place(epoch=error.epoch, step=step)
@@ -93,6 +100,7 @@ def _not_finite(error: InfiniteLossError) -> FaultError:
         f"The loss must be finite. It became {error.loss} in {place}: {'; '.join(details)}",
         hint="Try a smaller --learning-rate, or clip gradients; --set on_nan=continue goes on as Keras does.",
         fault=Fault(kind="not finite", epoch=error.epoch, step=step, details=details),
+        keeps_model=bool(back),
     )
 
 
@@ -101,9 +109,11 @@ def _in_data(error: BaseException, place: Place) -> FaultError | None:
     text = str(error)
     if not any(sign in text for sign in _READING):
         return None
-    frames = [match for match in _FRAME.finditer(text) if _is_own(match[1])]
     raised = _RAISED.search(text)
-    said = f"{raised[1]}: {raised[2]}" if raised else f"{type(error).__name__}: {_without_nodes(text)}"
+    frames: list[re.Match[str]] = []
+    if raised:
+        frames = [match for match in _FRAME.finditer(text, raised.start()) if _is_own(match[1])]
+    said = f"{raised[1]}: {raised[2]}" if raised else f"{type(error).__name__}: {_words_of(text)}"
     where = f" ({frames[-1][1]}, line {frames[-1][2]}, in {frames[-1][3].strip()})" if frames else ""
     return FaultError(
         f"Reading {place} failed: {said}{where}",
@@ -127,13 +137,14 @@ def _out_of_memory(
     if largest is not None and batch_size is not None:
         # What has just failed does not fit, whatever the estimate says.
         largest = min(largest, batch_size - 1)
-    asked = "" if needed is None else f" an allocation of {units.size_bytes(needed)} failed;"
+    asked = f"{type(error).__name__}: {first_line(error)}"
+    if needed is not None:
+        asked = f"an allocation of {units.size_bytes(needed)} failed with {units.size_bytes(left)} left on {device}"
     fits = ""
     if largest is not None and batch_size is not None:
-        fits = f" of {batch_size} samples a step about {largest} would fit (estimate)"
+        fits = f"; of {batch_size} samples a step about {largest} would fit (estimate)"
     return FaultError(
-        f"out of memory in {place}:{asked}{fits}; {units.size_bytes(left)} are left on {device}. "
-        f"{type(error).__name__}: {first_line(error)}",
+        f"out of memory in {place}: {asked}{fits}",
         hint="Use a smaller --batch-size, or --on-oom halve to go on with half the batch by itself.",
         fault=Fault(
             kind="out of memory",
@@ -146,10 +157,12 @@ def _out_of_memory(
     )
 
 
-def _without_nodes(text: str) -> str:
-    """Drop TensorFlow's names of nodes and functions from the first line that says something."""
+def _words_of(text: str) -> str:
+    """Return what TensorFlow says, without the names of nodes and the stack where the graph was defined."""
     plain = re.sub(r"\{\{[^}]*\}\}|\[\[.*?\]\]|\[Op:\w+\]( name:)?", "", text)
-    return first_line(Exception(plain))
+    lines = [line.strip() for line in plain.splitlines()]
+    noise = ("File ", "<", "Graph execution error", "Detected at node")
+    return next((line for line in lines if line and not line.startswith(noise)), "no message")[:300]
 
 
 def _is_own(file: str) -> bool:

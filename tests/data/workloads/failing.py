@@ -1,7 +1,9 @@
 """Jobs whose data, memory, loss or process fail in the middle; each test names the functions it wants."""
 
+import contextlib
 import os
 import signal
+import time
 from pathlib import Path
 
 import keras
@@ -79,19 +81,8 @@ def diverge(model):
     model.compile(keras.optimizers.SGD(1e9), keras.losses.SparseCategoricalCrossentropy(from_logits=True))
 
 
-class Doubling(layers.Layer):
-    """Overflows float32 in the 128th call of the training."""
-
-    def build(self, shape):
-        self.factor = self.add_weight(shape=(), initializer="ones", trainable=False, name="factor")
-
-    def call(self, x):
-        self.factor.assign(self.factor * 2.0)
-        return x * self.factor / 2.0
-
-
 def memory_model():
-    """Each sample takes 4 MiB in every layer; the process may take 600 MiB more than it has now."""
+    """Each sample takes 4 MiB in every layer; the address space may grow by 1,000 MiB."""
     import resource
 
     model = keras.Sequential(
@@ -105,7 +96,7 @@ def memory_model():
             layers.Dense(3),
         ]
     )
-    limit = psutil.Process().memory_info().vms + 2_000 * 2**20
+    limit = psutil.Process().memory_info().vms + 1_000 * 2**20
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     return model
 
@@ -113,19 +104,6 @@ def memory_model():
 def small_data():
     x, y = load_data()
     return x[:192], y[:192]
-
-
-class KilledOnce(keras.callbacks.Callback):
-    """Kills its own process after some steps, unless it has done so before."""
-
-    def __init__(self, path):
-        super().__init__()
-        self.path = path
-
-    def on_epoch_end(self, epoch, logs=None):
-        if epoch == 2 and not self.path.exists():
-            self.path.touch()
-            os.kill(os.getpid(), signal.SIGKILL)
 
 
 def killed_once():
@@ -138,6 +116,27 @@ def killed_once():
                 path.touch()
                 os.kill(os.getpid(), signal.SIGKILL)
             yield np.full((BATCH, 8), number / 400, "float32"), np.zeros(BATCH, "int64")
+
+    signature = (tf.TensorSpec((BATCH, 8), tf.float32), tf.TensorSpec((BATCH,), tf.int64))
+    return tf.data.Dataset.from_generator(batches, output_signature=signature)
+
+
+def filling_disk():
+    """The 60th batch finds the disk full, and the 140th finds it free again."""
+    path = Path(os.environ["STEPTIME_TEST_FOLDER"]) / "ballast"
+    x, y = load_data()
+
+    def batches():
+        for number in range(3 * BATCHES):
+            if number == 60:
+                with contextlib.suppress(OSError):  # as much as there is room for
+                    path.write_bytes(bytes(4 << 20))
+            if number == 120:
+                time.sleep(1.0)  # those who write beside the training meet the full disk meanwhile
+            if number == 140:
+                path.unlink()
+            begin = number % BATCHES * BATCH
+            yield x[begin : begin + BATCH], y[begin : begin + BATCH]
 
     signature = (tf.TensorSpec((BATCH, 8), tf.float32), tf.TensorSpec((BATCH,), tf.int64))
     return tf.data.Dataset.from_generator(batches, output_signature=signature)
