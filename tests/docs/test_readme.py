@@ -34,6 +34,15 @@ ELSEWHERE = {
         "::test_without_a_gpu_the_default_arms_are_two_loops_on_the_cpu_and_the_page_says_why"
     ),
     "steptime doctor": "tests/cli/commands/test_doctor.py::test_a_live_finding_that_only_slows_down_leaves_0",
+    "steptime train my_job.py --retries 3": (
+        "tests/worker/test_faults_survived.py::test_a_killed_worker_is_started_again_and_goes_on_from_its_checkpoint"
+    ),
+    "steptime train my_job.py --batch-size 512 --on-oom halve": (
+        "tests/worker/test_faults_survived.py::test_memory_that_runs_out_halves_the_batch_in_a_new_process"
+    ),
+    "steptime resume last": (
+        "tests/worker/test_training_resumed.py::test_a_run_that_was_asked_to_stop_goes_on_and_ends_as_if_nothing_had_happened"
+    ),
     "steptime board": (
         "tests/cli/commands/test_board.py::test_tensorboard_answers_at_the_printed_address_on_this_machine_only"
     ),

@@ -1,19 +1,26 @@
 """One `fit`: Keras' epochs and callbacks around blocks of steps."""
 
+import dataclasses
 import random
 import time
 from typing import Any
 
 import keras
 
-from steptime.engine import memory, private_keras
+from steptime.engine import infinite, memory, private_keras
 from steptime.engine.assembly import Engine
 from steptime.engine.cadence import Cadence
+from steptime.engine.checkpoints.policy import Checkpoints
+from steptime.engine.checkpoints.session import Session
+from steptime.engine.checkpoints.state import LoopState, Position
 from steptime.engine.feeds.arrays import ArrayFeed
+from steptime.engine.feeds.feed import Claim
 from steptime.engine.feeds.stream import StreamFeed
 from steptime.engine.report import nothing_ran
 from steptime.engine.request import FitRequest
+from steptime.engine.runner import Block
 from steptime.engine.step import step_function
+from steptime.engine.stop import StopRequested
 from steptime.engine.validation import Validation
 
 
@@ -23,11 +30,15 @@ class Training:
     Args:
         model: A compiled model that `support` accepted.
         request: What to do.
+        checkpoints: Where to keep it; None for nowhere.
     """
 
-    def __init__(self, model: keras.Model, request: FitRequest) -> None:
+    def __init__(
+        self, model: keras.Model, request: FitRequest, checkpoints: Checkpoints | None = None
+    ) -> None:
         self._model = model
         self._request = request
+        self._checkpoints = checkpoints
         self._epochs = private_keras.limit_epochs(request.epochs)
         self._seed: int | None = None
         arrays: Any = (request.x, request.y, request.sample_weight)
@@ -38,11 +49,16 @@ class Training:
             )
         self._feed = self._make_feed(*arrays)
         self._callbacks = self._callback_list()
-        self._cadence = Cadence(self._callbacks.callbacks)
+        # On an accelerator a loop that asks for each loss would wait for it at each step: there the block is looked at.
+        self._stops_at_step = request.stop_on_infinite_loss and memory.device_name() == "/CPU:0"
+        self._cadence = Cadence(self._callbacks.callbacks, stop_on_infinite_loss=self._stops_at_step)
         self._engine: Engine | None = None
         self._logs: Any = {}
         self._steps_done = 0
         self._total_steps: int | None = None
+        self._session: Session | None = None
+        if checkpoints is not None:
+            self._session = Session(checkpoints, model, self._feed, self._callbacks.callbacks, request)
 
     def _make_feed(self, x: Any, y: Any, sample_weight: Any) -> ArrayFeed | StreamFeed:
         request = self._request
@@ -62,7 +78,8 @@ class Training:
                 self._seed = random.randint(1, 10**9) if request.seed is None else request.seed
             return ArrayFeed(arrays, seed=self._seed or 0, steps_per_epoch=steps_per_epoch)
         device = memory.device_name()
-        prefetch_to = None if device == "/CPU:0" else device
+        # TensorFlow cannot save the position of an iterator that prefetches to a device.
+        prefetch_to = None if device == "/CPU:0" or self._checkpoints is not None else device
         return StreamFeed(self._model, device=prefetch_to, **arguments, steps_per_epoch=steps_per_epoch)
 
     def _callback_list(self) -> keras.callbacks.CallbackList:
@@ -80,7 +97,21 @@ class Training:
         )
 
     def run(self) -> keras.callbacks.History:
-        """Runs all epochs, in the order of calls of `keras.Model.fit`."""
+        """Runs all epochs, in the order of calls of `keras.Model.fit`.
+
+        Raises:
+            StopRequested: Somebody asked to stop; a checkpoint was written.
+        """
+        try:
+            return self._run()
+        except StopRequested:
+            self._history()
+            raise
+        finally:
+            if self._session is not None:
+                self._session.close()
+
+    def _run(self) -> keras.callbacks.History:
         model, request, callbacks = self._model, self._request, self._callbacks
         validation = None
         if self._validation_data is not None:
@@ -89,19 +120,16 @@ class Training:
         model.stop_training = False
         self._function = step_function(model, "train_step")
         callbacks.on_train_begin()
-        first = private_keras.initial_epoch(model, request.initial_epoch)
-        if isinstance(self._feed, ArrayFeed):
-            self._feed.start_at(first)
-        epochs, steps = range(first, self._epochs), self._feed.num_batches
-        self._total_steps = None if steps is None else steps * len(epochs)
+        start = self._start()
         logs: dict[str, Any] | None = None
-        for epoch in epochs:
-            logs = self._epoch(epoch)
+        for epoch in range(start.epoch, start.epoch if start.stopped else self._epochs):
+            logs = self._epoch(epoch, start.phase if epoch == start.epoch else "begin")
             if validation is not None and private_keras.should_evaluate(
                 model, epoch, request.validation_freq
             ):
-                logs.update(self._validate(validation, epoch))
+                logs.update(self._validate(validation, epoch, logs))
             callbacks.on_epoch_end(epoch, logs)
+            self._keep_epoch(epoch, logs)
             if model.stop_training:
                 break
         if isinstance(model.optimizer, keras.optimizers.Optimizer) and self._epochs > 0:
@@ -111,10 +139,47 @@ class Training:
         callbacks.on_train_end(logs=logs)
         return self._history()
 
-    def _epoch(self, epoch: int) -> dict[str, Any]:
+    def _start(self) -> Position:
+        """Where the training begins, or goes on."""
+        first = private_keras.initial_epoch(self._model, self._request.initial_epoch)
+        if isinstance(self._feed, ArrayFeed):
+            self._feed.start_at(first)
+        steps = self._feed.num_batches
+        self._total_steps = None if steps is None else steps * max(self._epochs - first, 0)
+        former = None if self._session is None else self._session.former
+        if former is None:
+            return Position(epoch=first, step=0, phase="begin", steps_done=0)
+        if former.start.phase == "begin":
+            self._go_on()
+        return former.start
+
+    def _go_on(self) -> None:
+        """Puts back what a checkpoint holds. Callbacks' hooks are over then, and undone where they changed it."""
+        assert self._session is not None
+        assert self._session.former is not None
+        former = self._session.former
+        self._steps_done = former.start.steps_done
+        engine = self._engine = self._make_engine(former.loops)
+        self._logs = former.put_back(self._model, engine, self._feed, self._callbacks.callbacks)
+        if self._seed is not None:
+            self._seed = self._feed.state()["seed"]
+
+    def _make_engine(self, former: LoopState | None = None) -> Engine:
+        arguments = (self._request, self._cadence, self._total_steps, former)
+        engine = Engine(self._model, self._function, self._feed, *arguments)
+        if self._session is not None:
+            self._session.attach(engine)
+        return engine
+
+    def _epoch(self, epoch: int, phase: str) -> dict[str, Any]:
         self._model.reset_metrics()
         self._callbacks.on_epoch_begin(epoch)
-        self._feed.begin_epoch()
+        if phase == "begin":
+            self._feed.begin_epoch()
+        else:
+            self._go_on()
+        if phase == "validation":
+            return dict(self._logs)
         with self._feed.catch_stop_iteration():
             self._train(epoch)
         return dict(private_keras.epoch_logs(self._model, self._logs))
@@ -125,15 +190,10 @@ class Training:
         Raises:
             StopIteration: The data ended before the number of steps was known or reached.
         """
-        if self._engine is None:
-            self._engine = Engine(
-                self._model, self._function, self._feed, self._request, self._cadence, self._total_steps
-            )
-        runner, step = self._engine.runner, 0
+        engine = self._engine = self._engine or self._make_engine()
+        runner, step = engine.runner, self._feed.step
         while True:
-            limits = [n for n in (self._feed.available(), self._cadence.limit(step)) if n is not None]
-            left = None if self._total_steps is None else max(self._total_steps - self._steps_done, 1)
-            planned = runner.plan(min(limits, default=None), self._feed.position, left)
+            planned = runner.plan(self._limit(step), self._feed.position, self._steps_left())
             claim = self._feed.claim(planned)
             if claim is None:
                 return
@@ -141,6 +201,7 @@ class Training:
             block = runner.run(epoch, claim)
             if block.steps:
                 step = claim.first + block.steps
+                self._check_loss(epoch, claim, block)
                 self._steps_done += block.steps
                 self._logs = block.logs
                 self._callbacks.on_train_batch_end(step - 1, block.logs)
@@ -148,12 +209,51 @@ class Training:
                 return
             if block.steps < claim.steps:
                 self._feed.ran_out(claim.steps - block.steps)
-                self._engine.run_into_the_end(runner.loop)
+                engine.run_into_the_end(runner.loop)
                 raise StopIteration
+            if self._session is not None:
+                self._session.between_steps(self._position(epoch, "steps"), self._logs)
 
-    def _validate(self, validation: Validation, epoch: int) -> dict[str, Any]:
+    def _check_loss(self, epoch: int, claim: Claim, block: Block) -> None:
+        if not self._request.stop_on_infinite_loss:
+            return
+        last = claim.first + block.steps - 1
+        if self._stops_at_step and isinstance(self._feed, ArrayFeed):
+            feed, position = self._feed, claim.position + block.steps - 1
+            infinite.check(self._model, block.logs, epoch, (last, last), lambda: feed.batch(position))
+        first = last if self._stops_at_step else claim.first
+        infinite.check(self._model, block.logs, epoch, (first, last))
+
+    def _limit(self, step: int) -> int | None:
+        limits = [self._feed.available(), self._cadence.limit(step)]
+        if self._session is not None:
+            limits.append(self._session.limit(self._steps_done))
+        return min((n for n in limits if n is not None), default=None)
+
+    def _steps_left(self) -> int | None:
+        return None if self._total_steps is None else max(self._total_steps - self._steps_done, 1)
+
+    def _position(self, epoch: int, phase: str) -> Position:
+        return Position(epoch=epoch, step=self._feed.step, phase=phase, steps_done=self._steps_done)
+
+    def _keep_epoch(self, epoch: int, logs: dict[str, Any]) -> None:
+        if self._session is None or self._engine is None:
+            return
+        stopped = bool(self._model.stop_training)
+        position = Position(
+            epoch=epoch + 1, step=0, phase="begin", steps_done=self._steps_done, stopped=stopped
+        )
+        is_last = stopped or epoch + 1 >= self._epochs
+        self._session.after_epoch(position, private_keras.python_logs(logs), is_last=is_last)
+
+    def _validate(self, validation: Validation, epoch: int, logs: dict[str, Any]) -> dict[str, Any]:
         start_ns = time.perf_counter_ns()
-        logs = validation.run()
+        if self._session is None:
+            logs = validation.run()
+        else:
+            position = self._position(epoch, "validation")
+            with self._session.validating(position, private_keras.python_logs(logs)):
+                logs = validation.run()
         if self._request.observer is not None:
             duration_ns = time.perf_counter_ns() - start_ns
             self._request.observer.on_validation(epoch=epoch, duration_ns=duration_ns)
@@ -162,9 +262,11 @@ class Training:
     def _history(self) -> keras.callbacks.History:
         history: keras.callbacks.History = self._model.history
         notes = () if self._cadence.cost is None else (self._cadence.cost,)
-        if self._engine is None:
-            history.steptime = nothing_ran(notes)
-        else:
-            history.steptime = self._engine.report(notes, self._seed)
+        cost = None
+        if self._session is not None:
+            notes, cost = (*notes, *self._session.notes), self._session.cost()
+        report = nothing_ran(notes) if self._engine is None else self._engine.report(notes, self._seed)
+        history.steptime = dataclasses.replace(report, checkpoints=cost)
+        if self._engine is not None:
             self._engine.runner.close()
         return history

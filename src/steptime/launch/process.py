@@ -15,7 +15,9 @@ from types import FrameType
 from typing import Any
 
 import steptime
+from steptime import units
 from steptime.errors import RunError, UsageError
+from steptime.launch.evidence import MemoryEvidence
 from steptime.launch.launcher import OnEvent
 from steptime.launch.variables import worker_variables
 from steptime.plan.plan import Plan
@@ -25,9 +27,11 @@ from steptime.record.store import LOG_FILE, RECORD_FILE, read_plan, read_record,
 
 # A closed terminal ends a run as cleanly as Ctrl-C does.
 _STOP_SIGNALS = tuple(
-    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1") if hasattr(signal, name)
 )
 _POLL_S = 0.05
+# How often a worker's memory is looked at, which takes about 0.1 ms.
+_LOOK_S = 0.5
 # After a request to stop, the worker ends its block, saves the model and writes its record.
 _GRACE_S = 10.0
 _LOG_TAIL_LINES = 15
@@ -59,6 +63,8 @@ class ProcessLauncher:
     def launch(self, plan: Plan, folder: Path, on_event: OnEvent) -> RunRecord:
         """Execute ``plan`` and return its record; Ctrl-C is passed on and ends it cleanly."""
         stop = _Stop()
+        evidence = MemoryEvidence()
+        evidence.begin()
 
         def forward(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - signal's own signature
             stop.signals += 1
@@ -79,7 +85,7 @@ class ProcessLauncher:
                     start_new_session=True,
                 )
                 try:
-                    self._watch(worker, plan, folder, on_event, stop)
+                    self._watch(worker, plan, folder, on_event, stop, evidence)
                 finally:
                     if worker.poll() is None:
                         _kill(worker)
@@ -87,19 +93,28 @@ class ProcessLauncher:
         finally:
             for number, handler in former.items():
                 signal.signal(number, handler)
-        return self._record(worker.returncode, plan, folder, stop)
+        return self._record(worker.returncode, plan, folder, stop, evidence)
 
     def _watch(
-        self, worker: "subprocess.Popen[bytes]", plan: Plan, folder: Path, on_event: OnEvent, stop: _Stop
+        self,
+        worker: "subprocess.Popen[bytes]",
+        plan: Plan,
+        folder: Path,
+        on_event: OnEvent,
+        stop: _Stop,
+        evidence: MemoryEvidence,
     ) -> None:
-        reader = EventReader(folder)
-        begin_s = time.perf_counter()
+        reader = EventReader(folder, from_end=True)
+        begin_s = look_s = time.perf_counter()
         limit_s = plan.protocol.time_limit_s
         signals_sent = 0
         while worker.poll() is None:
             for event in reader.new():
                 on_event(event)
             now_s = time.perf_counter()
+            if now_s - look_s > _LOOK_S:
+                look_s = now_s
+                evidence.look(worker.pid)
             if limit_s is not None and now_s - begin_s > limit_s and stop.reason is None:
                 stop.reason = "time limit"
                 stop.signals += 1
@@ -113,12 +128,14 @@ class ProcessLauncher:
         for event in reader.new():
             on_event(event)
 
-    def _record(self, code: int, plan: Plan, folder: Path, stop: _Stop) -> RunRecord:
+    def _record(
+        self, code: int, plan: Plan, folder: Path, stop: _Stop, evidence: MemoryEvidence
+    ) -> RunRecord:
         """Read the worker's record, or make one where it could not; a hang is a failure of its own."""
         if (folder / RECORD_FILE).exists():
             record = read_record(folder)
             if stop.reason == "time limit":
-                record = dataclasses.replace(record, outcome=_outcome(code, folder, stop))
+                record = dataclasses.replace(record, outcome=_outcome(code, folder, stop, evidence))
             elif record.outcome.status == "failed":
                 outcome = dataclasses.replace(record.outcome, log_tail=_log_tail(folder))
                 record = dataclasses.replace(record, outcome=outcome)
@@ -131,7 +148,7 @@ class ProcessLauncher:
                 run_id=folder.name,
                 created=read_plan(folder)[1],
                 plan=plan,
-                outcome=_outcome(code, folder, stop),
+                outcome=_outcome(code, folder, stop, evidence),
             )
         try:
             write_record(folder, record)
@@ -158,7 +175,7 @@ def _kill(worker: "subprocess.Popen[bytes]") -> None:
         worker.kill()
 
 
-def _outcome(code: int, folder: Path, stop: _Stop) -> Outcome:
+def _outcome(code: int, folder: Path, stop: _Stop, evidence: MemoryEvidence) -> Outcome:
     phase = last_phase(folder)
     tail = _log_tail(folder)
     common: dict[str, Any] = {"phase": phase, "log_tail": tail}
@@ -174,24 +191,29 @@ def _outcome(code: int, folder: Path, stop: _Stop) -> Outcome:
         return Outcome(
             status="interrupted", reason="stopped before a record was written", exit_code=130, **common
         )
-    if code < 0:
-        known = -code in set(signal.Signals)
-        name = signal.Signals(-code).name if known else f"signal {-code}"
-        memory = " (the system does that when memory runs out)" if name == "SIGKILL" else ""
-        return Outcome(
-            status="failed",
-            reason=f"the worker was ended by {name}{memory} in phase {phase!r}",
-            hint="See worker.log; with too little memory use a smaller --batch-size or fewer data.",
-            exit_code=RunError.exit_code,
-            **common,
-        )
+    name = _signal_name(code)
+    fault = evidence.fault(name, "\n".join(tail))
+    how = f"was ended by {name}" if name else f"ended with exit code {code}"
+    reason = f"the worker {how} in phase {phase!r}"
+    hint = "See worker.log. --retries 3 starts again from the last checkpoint by itself."
+    if fault.kind == "out of memory":
+        used = "" if fault.used_bytes is None else f"; it used {units.size_bytes(fault.used_bytes)}"
+        reason = f"out of memory: {reason}{used}{''.join(f'; {words}' for words in fault.details)}"
+        hint = "Use a smaller --batch-size or fewer data, or --on-oom halve."
+    elif name == "SIGKILL":
+        hint = f"The system does that when memory runs out. {hint}"
+    elif name is None:
+        reason += f": {_last_words(tail)}"
     return Outcome(
-        status="failed",
-        reason=f"the worker ended with exit code {code} in phase {phase!r}: {_last_words(tail)}",
-        hint="The log is in worker.log; --debug prints it.",
-        exit_code=RunError.exit_code,
-        **common,
+        status="failed", reason=reason, hint=hint, exit_code=RunError.exit_code, fault=fault, **common
     )
+
+
+def _signal_name(code: int) -> str | None:
+    """Return the name of the signal that ended a process; None when it ended by itself."""
+    if code >= 0:
+        return None
+    return signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
 
 
 def _log_tail(folder: Path) -> tuple[str, ...]:

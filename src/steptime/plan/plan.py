@@ -10,6 +10,7 @@ from steptime.plan.workload import Workload
 
 # Environment variable in which a launcher tells the worker when it started it, in ns of time.perf_counter_ns.
 LAUNCHED_VARIABLE = "STEPTIME_LAUNCHED_NS"
+ON_OOM = ("stop", "halve")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,12 +20,26 @@ class Protocol:
     Attributes:
         time_limit_s: A run that takes longer is ended and recorded as a failure; None for no limit.
         sample_interval_s: Seconds between readings of the device.
+        retries: How often a worker that was killed or crashed is started again.
+        on_oom: What happens when memory runs out in training: ``stop``, or ``halve`` to go on with half the batch
+            and twice the steps to an update.
     """
 
     time_limit_s: float | None = None
     sample_interval_s: float = 0.2
+    retries: int = 0
+    on_oom: str = "stop"
 
     def __post_init__(self) -> None:
+        if self.on_oom not in ON_OOM:
+            raise UsageError(
+                f"--on-oom must be one of {', '.join(ON_OOM)}. Received: {self.on_oom!r}",
+                hint="halve goes on with half the batch when memory runs out.",
+            )
+        if self.retries < 0:
+            raise UsageError(
+                f"--retries must be 0 or more. Received: {self.retries!r}", hint="For example: --retries 3"
+            )
         if self.time_limit_s is not None and not 0 < self.time_limit_s < math.inf:
             raise UsageError(
                 f"The time limit must be a positive number of seconds. Received: {self.time_limit_s!r}",
@@ -59,6 +74,9 @@ class Plan:
         export: Where the trained model is copied to, beside the run folder; None for nowhere.
         command: The command line that asked for the run, to repeat it.
         arm: The arm of a comparison that the run belongs to; None outside one.
+        split: Into how many equal parts each batch is split, with the mean of their gradients making one update:
+            more than 1 where whole batches did not fit into memory.
+        allow_different: Whether a training goes on from its checkpoint though what it was given has changed.
     """
 
     workload: Workload
@@ -68,3 +86,5 @@ class Plan:
     export: str | None = None
     command: tuple[str, ...] = ()
     arm: Arm | None = None
+    split: int = 1
+    allow_different: bool = False

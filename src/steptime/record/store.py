@@ -1,6 +1,6 @@
 """Run folders: made before a worker starts, found by name, listed, read.
 
-runs/<study>/<run id>/plan.json  events.jsonl  worker.log  steps.npz  tb/  model.keras  run.json
+runs/<study>/<run id>/plan.json  events.jsonl  worker.log  steps.npz  tb/  checkpoints/  model.keras  run.json
 """
 
 import datetime
@@ -26,6 +26,7 @@ LOG_FILE = "worker.log"
 STEPS_FILE = "steps.npz"
 DEVICE_FILE = "device.npz"
 MODEL_FILE = "model.keras"
+CHECKPOINTS_FOLDER = "checkpoints"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +56,12 @@ def create_run_folder(runs: Path, study: str, plan: Plan, now: datetime.datetime
         folder = make_unused(runs / study, stem)
         write_json(folder / PLAN_FILE, {"created": f"{moment:%Y-%m-%dT%H:%M:%SZ}", "plan": to_json(plan)})
     return folder
+
+
+def rewrite_plan(folder: Path, plan: Plan) -> None:
+    """Replace the plan of a run folder; when it was made stays."""
+    created = read_plan(folder)[1]
+    write_json(folder / PLAN_FILE, {"created": created, "plan": to_json(plan)})
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,15 +26,36 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     shared.add_runs_option(parser)
     shared.add_json_option(parser)
     parser.add_argument("--time-limit", type=float, metavar="SECONDS", help="end a run that takes longer")
+    parser.add_argument(
+        "--resume",
+        choices=("auto", "never"),
+        default="never",
+        help="auto: go on with the newest interrupted run of the same work and settings, if there is one",
+    )
+    parser.add_argument(
+        "--retries",
+        type=int,
+        default=0,
+        metavar="N",
+        help="start a worker that was killed or crashed again, up to N times, from its last checkpoint",
+    )
+    parser.add_argument(
+        "--on-oom",
+        choices=("stop", "halve"),
+        default="stop",
+        help="when memory runs out: stop (default), or halve the batch and take twice the steps an update",
+    )
     parser.add_argument("--export", metavar="FILE.keras", help="copy the trained model there as well")
     parser.add_argument("--debug", action="store_true", help="print worker.log when the run fails")
 
 
 def run(options: argparse.Namespace) -> int:
     """Train, and print the summary or the record."""
+    from steptime.cli.commands.resume import find_interrupted, go_on
     from steptime.cli.placing import place
     from steptime.cli.progress import make_progress
     from steptime.device.find import find_gpus
+    from steptime.launch.attempts import run_attempts
     from steptime.launch.placement import cpu_only_build
     from steptime.launch.process import ProcessLauncher
     from steptime.plan.plan import Plan, Protocol
@@ -44,20 +66,27 @@ def run(options: argparse.Namespace) -> int:
     plan = Plan(
         workload=parse_workload(options.workload),
         settings=settings,
-        protocol=Protocol(time_limit_s=options.time_limit),
+        protocol=Protocol(time_limit_s=options.time_limit, retries=options.retries, on_oom=options.on_oom),
         placement=place(settings.device, find_gpus(), cpu_only_build()),
         export=_checked_export(options.export),
         command=options.command_line,
     )
     shared.check_tensorflow()
-    folder = create_run_folder(shared.runs_folder(options), "train", plan)
-    with make_progress(settings.epochs) as progress:
-        record = ProcessLauncher().launch(plan, folder, progress.event)
+    runs = shared.runs_folder(options)
+    interrupted = find_interrupted(runs, plan) if options.resume == "auto" else None
+    if interrupted is not None:
+        output.say(f"goes on with {interrupted}")
+        folder, record = interrupted, go_on(plan, interrupted)
+    else:
+        folder = create_run_folder(runs, "train", plan)
+        with make_progress(settings.epochs) as progress:
+            record = run_attempts(plan, folder, ProcessLauncher(), progress.event)
     return finish(record, folder, as_json=options.json, debug=options.debug)
 
 
 def finish(record: "RunRecord", folder: Path, *, as_json: bool, debug: bool) -> int:
     """Print what came of a run and return its exit code."""
+    from steptime.cli.commands.resume import has_checkpoint
     from steptime.plan.codec import to_json
     from steptime.report.pages.run import run_summary
     from steptime.report.render.text import render_text
@@ -76,6 +105,8 @@ def finish(record: "RunRecord", folder: Path, *, as_json: bool, debug: bool) -> 
         output.error(outcome.reason or "the run failed", outcome.hint)
     elif outcome.reason:
         output.say(outcome.reason)
+    if outcome.status != "ok" and has_checkpoint(folder):
+        output.say(f"go on with: steptime resume {shlex.quote(str(folder))}")
     return outcome.exit_code
 
 
