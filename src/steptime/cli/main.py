@@ -15,9 +15,17 @@ from steptime.errors import SteptimeError, UsageError
 # Command -> (module, what it does). The order is that of the help page.
 COMMANDS: dict[str, tuple[str, str]] = {
     "train": ("steptime.cli.commands.train", "train a workload and leave a record"),
+    "run": (
+        "steptime.cli.commands.run",
+        "run a script that trains, unchanged, faster, measured and explained",
+    ),
     "compare": (
         "steptime.cli.commands.compare",
         "train the same work in several ways, in turns, and say which is faster",
+    ),
+    "check": (
+        "steptime.cli.commands.check",
+        "look for mistakes in model, compile arguments and data, without training",
     ),
     "runs": ("steptime.cli.commands.runs", "list what has been run"),
     "show": ("steptime.cli.commands.show", "print one record as a page"),

@@ -62,7 +62,7 @@ class Training:
                 self._seed = random.randint(1, 10**9) if request.seed is None else request.seed
             return ArrayFeed(arrays, seed=self._seed or 0, steps_per_epoch=steps_per_epoch)
         device = memory.device_name()
-        prefetch_to = None if device == "/CPU:0" else device
+        prefetch_to = None if device.startswith("/CPU") else device
         return StreamFeed(self._model, device=prefetch_to, **arguments, steps_per_epoch=steps_per_epoch)
 
     def _callback_list(self) -> keras.callbacks.CallbackList:

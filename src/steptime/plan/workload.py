@@ -25,11 +25,12 @@ class Workload:
 
     Attributes:
         name: What people call it: a built-in name, or the file's or module's own.
-        kind: ``built-in``, ``file`` or ``module``.
-        target: A module name, or the absolute path of a file.
+        kind: ``built-in``, ``file``, ``module``, or ``script``: a program that calls ``fit`` itself.
+        target: A module name, or the absolute path of a file; of a script, its path as it was given.
         model_function: Name of the function that returns the Keras model.
         data_function: Name of the function that returns the data.
         compile_function: Name of the optional function that compiles the model.
+        arguments: What follows a script on its command line.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Workload:
     model_function: str = "create_model"
     data_function: str = "load_data"
     compile_function: str = "compile_model"
+    arguments: tuple[str, ...] = ()
 
 
 def parse_workload(text: str) -> Workload:

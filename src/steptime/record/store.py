@@ -5,6 +5,7 @@ runs/<study>/<run id>/plan.json  events.jsonl  worker.log  steps.npz  tb/  model
 
 import datetime
 import difflib
+import glob
 import json
 import re
 from collections.abc import Iterator
@@ -55,6 +56,31 @@ def create_run_folder(runs: Path, study: str, plan: Plan, now: datetime.datetime
         folder = make_unused(runs / study, stem)
         write_json(folder / PLAN_FILE, {"created": f"{moment:%Y-%m-%dT%H:%M:%SZ}", "plan": to_json(plan)})
     return folder
+
+
+def create_call_folder(script: Path, number: int, plan: Plan, created: str) -> Path:
+    """Make the run folder of a script's ``fit`` call, beside that of the script, and return it.
+
+    Args:
+        script: Run folder of the script.
+        number: Number of the call, from 1.
+        plan: What the call asks for.
+        created: When the script was planned, ISO 8601.
+    """
+    folder = make_unused(script.parent, f"{script.name}-fit-{number}")
+    write_json(folder / PLAN_FILE, {"created": created, "plan": to_json(plan)})
+    return folder
+
+
+def call_folders(script: Path) -> tuple[Path, ...]:
+    """Return the run folders of a script's ``fit`` calls, in the order of the calls."""
+    begin = f"{script.name}-fit-"
+    numbered = [
+        (int(path.name.removeprefix(begin)), path)
+        for path in script.parent.glob(f"{glob.escape(begin)}*")
+        if path.name.removeprefix(begin).isdigit()
+    ]
+    return tuple(path for _, path in sorted(numbered))
 
 
 @contextmanager

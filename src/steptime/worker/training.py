@@ -10,15 +10,18 @@ from typing import Any
 import keras
 
 from steptime.engine.fit import fit
+from steptime.engine.inspection import gather
+from steptime.engine.request import FitRequest
 from steptime.errors import RunError, UsageError
 from steptime.plan.plan import Placement, Plan
 from steptime.record.events import EventWriter
 from steptime.record.files import write_arrays
+from steptime.record.model_facts import write_model_facts
 from steptime.record.schema import Job, Memory
 from steptime.record.steps import summarise_blocks
 from steptime.record.store import DEVICE_FILE, MODEL_FILE, STEPS_FILE
 from steptime.worker import job as jobs
-from steptime.worker.epochs import EpochEnd, epochs_of
+from steptime.worker.epochs import EpochEnd
 from steptime.worker.job import Data
 from steptime.worker.loading import guarded
 from steptime.worker.machine import set_up, take_device
@@ -28,7 +31,7 @@ from steptime.worker.sampling import DeviceWatch, open_devices
 from steptime.worker.signals import Stop, StopRequested, StopSignals
 from steptime.worker.surroundings import describe_surroundings, peak_device_bytes, peak_process_bytes
 from steptime.worker.tensorboard import Board
-from steptime.worker.watch import XLA, TrainingWatch
+from steptime.worker.watch import XLA, TrainingWatch, epochs_of
 
 
 @dataclass(slots=True, kw_only=True)
@@ -56,8 +59,14 @@ class Training:
             data = jobs.load(module, workload, settings)
         with self.clock.phase("build"):
             model, output_shape = jobs.build(module, workload, data)
-        with self.clock.phase("compile"):
-            job = self._compile(model, module, data, output_shape)
+        try:
+            with self.clock.phase("compile"):
+                job = self._compile(model, module, data, output_shape)
+        finally:
+            if model.compiled:  # also when the labels do not fit: the findings say more than the first fault
+                self._inspect(model, data)
+        if self.plan.protocol.check_only:
+            return
         with self.signals.stopping(Stop.AFTER_THE_BLOCK):
             with self.clock.phase("train"):
                 watch = self._train(model, data, job)
@@ -77,6 +86,12 @@ class Training:
         job = jobs.describe_job(model, data, self.plan.settings, choices)
         self.facts["job"] = job
         return job
+
+    def _inspect(self, model: keras.Model, data: Data) -> None:
+        """Read the facts that the lints ask for; whoever started this run reads the file and applies them."""
+        with self.clock.phase("inspect"):
+            write_model_facts(self.folder, gather(model, FitRequest(**self._fit_arguments(data))))
+            self.events.write("inspected")
 
     def _train(self, model: keras.Model, data: Data, job: Job) -> TrainingWatch:
         settings = self.plan.settings

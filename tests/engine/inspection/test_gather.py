@@ -191,7 +191,7 @@ def test_the_order_of_a_pipeline():
     }
     assert findings(classifier(), dataset().shuffle(64).batch(16)) == {"not-prefetched": "hint"}
     options = tf.data.Options()
-    options.autotune.enabled = False
+    options.experimental_optimization.apply_default_optimizations = False
     assert findings(classifier(), dataset().shuffle(64).batch(16).with_options(options)) == {
         "not-prefetched": "warning"
     }
