@@ -128,8 +128,7 @@ def test_processes_that_a_script_starts_find_its_functions(here: Path) -> None:
 SLEEPER = (
     "import signal, sys, time\n"
     "if 'own' in sys.argv:\n    signal.signal(signal.SIGTERM, lambda *_: sys.exit(7))\n"
-    "print('ready', flush=True)\n"
-    "try:\n    time.sleep(30)\nfinally:\n    print('cleaned', flush=True)\n"
+    "try:\n    print('ready', flush=True)\n    time.sleep(30)\nfinally:\n    print('cleaned', flush=True)\n"
 )
 
 

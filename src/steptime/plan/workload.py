@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
+from typing import Any
 
 from steptime.errors import UsageError
 
@@ -81,7 +82,7 @@ def _split(text: str) -> tuple[str, str]:
     return head, tail
 
 
-def _function_names(names: str, text: str) -> dict[str, str]:
+def _function_names(names: str, text: str) -> dict[str, Any]:
     given = [name.strip() for name in names.split(",")] if names else []
     if len(given) > 3 or not all(name.isidentifier() for name in given):
         raise UsageError(

@@ -31,11 +31,11 @@ def test_status_and_exit_code_are_those_of_python(
 
 def test_the_reason_names_the_line_and_the_traceback_is_kept() -> None:
     try:
-        raise ValueError("boom\nand more")
+        raise ValueError("boom\n\n\x1b[1mand more\x1b[0m\nand much more")
     except ValueError as error:
         outcome = outcome_of_script(error, "train.py, line 3")
 
-    assert outcome.reason == "ValueError: boom (train.py, line 3)"
+    assert outcome.reason == "ValueError: boom and more (train.py, line 3)"
     assert outcome.log_tail[0] == "Traceback (most recent call last):"
 
 

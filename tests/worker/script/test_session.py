@@ -162,7 +162,7 @@ def test_what_a_device_scope_really_did_is_proven(scopes: Ran) -> None:
     assert inside.proof.compute_ops.get("CPU:1", 0) > 10
     assert outside.proof is not None
     assert outside.proof.planned_device == "CPU:1"
-    assert set(outside.proof.variables) == {"CPU:0"}
+    assert outside.proof.variables["CPU:0"] >= 4  # the weights; the optimizer makes its own inside
     assert outside.proof.contradiction is not None
     assert 'inside tf.device("/CPU:1"), but that is not where all of it ran' in scopes.done.stderr
 

@@ -1,5 +1,7 @@
 """A script that trained: the lines that end it, and its page."""
 
+import dataclasses
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -149,25 +151,23 @@ def saved_seconds(call: RunRecord) -> float | None:
 
 def place_sentence(call: RunRecord) -> str:
     """Return where the call really ran, and whether that is what its tf.device(...) or the plan says."""
-    scope = call.call.device_scope if call.call else None
+    scope, proof = call.call.device_scope if call.call else None, call.proof
     inside = f'inside tf.device("/{scope}"), ' if scope else ""
-    if call.proof is None:
-        why = call.unavailable.get("proof", "there is no proof")
-        return f"{inside}where it ran is not known: {why}"
-    if not call.proof.contradiction:
-        return (
-            f"{inside}it ran there: {proof_sentence(call.proof)}"
-            if scope
-            else f"ran on {_ran_on(call.proof)}"
-        )
+    if proof is None:
+        return f"{inside}where it ran is not known: {call.unavailable.get('proof', 'there is no proof')}"
+    evidence = proof_sentence(dataclasses.replace(proof, contradiction=None))
+    if scope and proof.contradiction:
+        return f"{inside}but that is not where all of it ran: {evidence}"
     if scope:
-        return f"{inside}but that is not where all of it ran: {proof_sentence(call.proof)}"
-    planned, why = call.proof.planned_device, call.proof.contradiction
-    return f"ran on {_ran_on(call.proof)}, though {planned} was to be used: {why}"
+        return f"{inside}it ran there: {evidence}"
+    ran = f"ran on {_devices(proof)} ({evidence})"
+    if proof.contradiction:
+        return f"{ran}, though {proof.planned_device} was to be used: {proof.contradiction}"
+    return ran
 
 
-def _ran_on(proof: Proof) -> str:
-    return f"{', '.join(sorted(proof.compute_ops)) or 'an unknown device'} ({proof_sentence(proof)})"
+def _devices(proof: Proof) -> str:
+    return ", ".join(sorted(proof.compute_ops)) or "an unknown device"
 
 
 def _script_sentence(record: RunRecord, calls: Sequence[ScriptCall]) -> str:
@@ -176,7 +176,8 @@ def _script_sentence(record: RunRecord, calls: Sequence[ScriptCall]) -> str:
     if total_s:
         words.append(units.seconds(total_s))
     if record.device:
-        words.append(f"on {record.device} ({record.device_reason})")
+        reason = textwrap.shorten(record.device_reason or "", 60, placeholder=" ...")
+        words.append(f"on {record.device} ({reason})")
     if record.outcome.reason:
         words.append(record.outcome.reason)
     return f"{record.plan.workload.name}: {', '.join(words)}"

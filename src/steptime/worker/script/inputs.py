@@ -71,8 +71,8 @@ def _steps_of(data: Any) -> int | None:
     if hasattr(data, "cardinality"):  # tf.data.Dataset; below 0 is endless or unknown
         steps = int(data.cardinality())
         return steps if steps >= 0 else None
-    steps = getattr(data, "num_batches", None)  # keras.utils.PyDataset
-    return steps if isinstance(steps, int) else None
+    batches = getattr(data, "num_batches", None)  # keras.utils.PyDataset
+    return batches if isinstance(batches, int) else None
 
 
 def _batch_size_of(data: Any) -> int | None:
@@ -95,4 +95,5 @@ def _rows_of_spec(spec: Any) -> int | None:
     while isinstance(spec, (dict, list, tuple)) and spec:
         spec = next(iter(spec.values())) if isinstance(spec, dict) else spec[0]
     shape = getattr(spec, "shape", None)
-    return None if shape is None or shape.rank in (None, 0) else shape[0]
+    rows = None if shape is None or not shape.rank else shape[0]
+    return None if rows is None else int(rows)

@@ -53,12 +53,13 @@ def _fit(session: "Session", stock: Any, model: Any, args: tuple[Any, ...], kwar
     except TypeError:
         return stock(model, *args, **kwargs)  # Keras says in its own words what is wrong
     settings = session.plan.settings
+    exact_kernels: dict[str, bool | str] = {"auto": "auto", "on": True, "off": False}
 
     def train(observer: "Observer | None") -> Any:
         asked = dataclasses.replace(
             request,
             loop=settings.loop,
-            exact_kernels={"auto": "auto", "on": True, "off": False}[settings.exact_kernels],
+            exact_kernels=exact_kernels[settings.exact_kernels],
             observer=observer,
         )
         return private_keras.filter_traceback(run_fit)(model, asked, check_override=False)

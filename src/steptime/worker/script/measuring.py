@@ -97,7 +97,7 @@ class Measuring:
         )
         kept: dict[str, Any] = {}
         for name in names:
-            t_ns = series[f"{name}.t_ns"]
+            t_ns: Any = series[f"{name}.t_ns"]
             inside = (t_ns >= begin_ns) & (t_ns <= end_ns)
             for key, values in series.items():
                 if key.startswith(f"{name}."):

@@ -29,7 +29,7 @@ def give_local_data(keras: ModuleType, say: Say) -> None:
     for name, local in (("mnist", _packaged_mnist), ("fashion_mnist", _named_fashion_mnist)):
         module = sys.modules.get(f"{keras.__name__}.src.datasets.{name}")
         if module is not None and hasattr(module, "get_file"):
-            module.get_file = _with_fallback(module.get_file, local, say)
+            vars(module)["get_file"] = _with_fallback(vars(module)["get_file"], local, say)
 
 
 def _with_fallback(get_file: Callable[..., Any], local: Callable[[str, Say], Path | None], say: Say) -> Any:

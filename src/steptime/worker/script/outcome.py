@@ -1,12 +1,13 @@
 """How a script, or one of its ``fit`` calls, ended, and where its time went."""
 
+import re
 import sys
+import textwrap
 import traceback
 from collections.abc import Sequence
 
 from steptime.errors import SteptimeError
 from steptime.record.schema import Outcome, Phase, RunRecord
-from steptime.worker.loading import first_line
 
 _INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 _TAIL_LINES = 15
@@ -92,4 +93,8 @@ def phases_of(calls: Sequence[RunRecord], start_ns: int, import_ns: int, rest_ns
 
 
 def _words(error: BaseException, place: str | None) -> str:
-    return f"{type(error).__name__}: {first_line(error)}" + (f" ({place})" if place else "")
+    # Keras says first where something went wrong and below it what, in bold.
+    plain = re.sub(r"\x1b\[[\d;]*m", "", str(error))
+    lines = [line.strip() for line in plain.splitlines() if line.strip()] or ["no message"]
+    text = textwrap.shorten(" ".join(lines[:2]), 300, placeholder=" ...")
+    return f"{type(error).__name__}: {text}" + (f" ({place})" if place else "")
