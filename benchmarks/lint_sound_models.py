@@ -186,6 +186,9 @@ def rows(names: list[str]) -> Iterator[dict[str, Any]]:
             f"{name:18} {row['layers']:4} layers {row['gathered_s']:6.2f} s  {row['findings'] or 'no finding'}",
             flush=True,
         )
+        for kind, reason in row["unchecked"].items():
+            if "could not be read" in reason:
+                print(f"    {kind}: {reason}", flush=True)
         keras.backend.clear_session()
         yield row
 
@@ -197,15 +200,21 @@ def main() -> int:
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"some of: {', '.join(NAMES)}")
     parser.add_argument("--results", type=Path, help="write the rows there as JSON")
     options = parser.parse_args()
-    found = list(rows(options.names or list(NAMES)))
+    found: list[dict[str, Any]] = []
+    for row in rows(options.names or list(NAMES)):
+        found.append(row)
+        if options.results:  # after each: building all of them takes minutes
+            machine = {
+                "machine": platform.machine(),
+                "tensorflow": tf.__version__,
+                "keras": keras.__version__,
+            }
+            text = json.dumps({"ran_on": machine, "models": found}, indent=1)
+            options.results.write_text(text + "\n", encoding="utf-8")
     errors = [row["model"] for row in found if "error" in row["findings"].values()]
     slow = [row["model"] for row in found if row["gathered_s"] > LIMIT_S]
-    print(
-        f"{len(found)} models, {len(errors)} with an error, slowest {max(row['gathered_s'] for row in found):.2f} s"
-    )
-    if options.results:
-        machine = {"machine": platform.machine(), "tensorflow": tf.__version__, "keras": keras.__version__}
-        options.results.write_text(json.dumps({"ran_on": machine, "models": found}, indent=1) + "\n", "utf-8")
+    slowest = max(row["gathered_s"] for row in found)
+    print(f"{len(found)} models, {len(errors)} with an error, slowest {slowest:.2f} s")
     return 1 if errors or slow else 0
 
 

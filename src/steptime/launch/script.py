@@ -107,12 +107,10 @@ def _records(code: int, folder: Path) -> RunRecord:
     for call in call_folders(folder):
         if not (call / RECORD_FILE).exists():
             _write_for(call, outcome)
-    if not (folder / RECORD_FILE).exists():
-        _write_for(folder, outcome)
-    return read_record(folder)
+    return read_record(folder) if (folder / RECORD_FILE).exists() else _write_for(folder, outcome)
 
 
-def _write_for(folder: Path, outcome: Outcome) -> None:
+def _write_for(folder: Path, outcome: Outcome) -> RunRecord:
     plan, created = read_plan(folder)
     record = RunRecord(
         schema_version=SCHEMA_VERSION,
@@ -122,7 +120,9 @@ def _write_for(folder: Path, outcome: Outcome) -> None:
         plan=plan,
         outcome=outcome,
     )
-    write_record(folder, record)
+    with contextlib.suppress(OSError):  # a full disk does not change how the script ended
+        write_record(folder, record)
+    return record
 
 
 def _outcome(code: int, phase: str) -> Outcome:

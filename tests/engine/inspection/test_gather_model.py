@@ -164,4 +164,3 @@ def test_recurrent_layers_and_xla(findings, model):
 
     assert findings(augmented(layers.RandomRotation(0.1)), images, Y) == {"xla-switched-off": "hint"}
     assert findings(augmented(layers.RandomFlip()), images, Y) == {}
-    assert findings(augmented(layers.RandomRotation(0.1), jit_compile=False), images, Y) == {}

@@ -32,12 +32,17 @@ def test_a_model_in_python_has_none():
     assert graph_of(keras.Sequential([keras.layers.Dense(1)])) is None
 
 
-def test_a_change_of_trainable_is_seen():
-    model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(3)])
+def test_a_change_of_trainable_after_the_first_step_is_seen():
+    model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(3, use_bias=False)])
     model.compile("adam", "mse")
-    assert changed_trainable(model) == []
     model.layers[0].trainable = False
-    assert changed_trainable(model) == [(model.layers[0], False)]
+    assert changed_trainable(model) == ([], [])
+    model.layers[0].trainable = True
+    model.optimizer.build(model.trainable_variables)
+    model.layers[0].trainable = False
+    assert changed_trainable(model) == ([model.layers[0].kernel], [])
+    model.compile("adam", "mse")
+    assert changed_trainable(model) == ([], [])
 
 
 def test_losses_of_a_call_are_forgotten():

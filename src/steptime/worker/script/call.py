@@ -3,7 +3,6 @@
 import contextlib
 import dataclasses
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,17 @@ from steptime.errors import UsageError
 from steptime.plan.plan import Plan
 from steptime.record.events import EventWriter
 from steptime.record.files import write_arrays
-from steptime.record.schema import SCHEMA_VERSION, Call, Job, Memory, Outcome, Phase, RunRecord
+from steptime.record.schema import (
+    SCHEMA_VERSION,
+    Call,
+    Job,
+    Memory,
+    Outcome,
+    Phase,
+    Proof,
+    RunRecord,
+    StepTimes,
+)
 from steptime.record.steps import summarise_blocks
 from steptime.record.store import DEVICE_FILE, STEPS_FILE, create_call_folder, write_record
 from steptime.worker.losses import loss_text
@@ -23,39 +32,10 @@ from steptime.worker.proof import GraphRecorder, make_proof, short_device
 from steptime.worker.script.inputs import Inputs, describe_inputs
 from steptime.worker.script.inspection import Inspection
 from steptime.worker.script.measuring import Measuring, default_device
+from steptime.worker.script.observer import CarefulWatch
 from steptime.worker.signals import StopSignals
 from steptime.worker.surroundings import peak_device_bytes, peak_process_bytes
 from steptime.worker.watch import XLA, TrainingWatch, epochs_of
-
-
-class CarefulWatch:
-    """An observer whose own trouble, such as a full disk, never reaches the training that it watches."""
-
-    def __init__(self, watch: TrainingWatch) -> None:
-        self._watch = watch
-        self.problem: str | None = None
-
-    def on_block(self, **fields: Any) -> None:
-        """Pass a block on."""
-        self._pass(self._watch.on_block, fields)
-        self._watch.epoch_end_ns[fields["epoch"]] = time.perf_counter_ns() - self._watch.origin_ns
-
-    def on_validation(self, *, epoch: int, duration_ns: int) -> None:
-        """Pass a validation on."""
-        self._pass(self._watch.on_validation, {"epoch": epoch, "duration_ns": duration_ns})
-        self._watch.epoch_end_ns[epoch] = time.perf_counter_ns() - self._watch.origin_ns
-
-    def on_decision(self, text: str) -> None:
-        """Pass the choice of the loop on."""
-        self._pass(self._watch.on_decision, {"text": text})
-
-    def _pass(self, listener: Any, fields: Mapping[str, Any]) -> None:
-        if self.problem is not None:
-            return
-        try:
-            listener(**fields)
-        except Exception as error:  # noqa: BLE001 - measuring must not end a script's training
-            self.problem = f"the measurement stopped early: {error!r}"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -98,25 +78,15 @@ class FitCall:
             outcome: How it ended.
         """
         end_ns = time.perf_counter_ns()
-        watch, unavailable = self.watch, dict(self.measuring.unavailable)
         if self.inspection is not None:
             self.inspection.after(self.model_facts, self.model, self.arguments, self.folder)
         with contextlib.closing(self.events):
-            columns = watch.arrays()
+            columns = self.watch.arrays()
             write_arrays(self.folder / STEPS_FILE, columns)
             steps = summarise_blocks(columns)
             series, uses = self.measuring.devices_between(self.begin_ns, end_ns)
             write_arrays(self.folder / DEVICE_FILE, series)
             device_bytes, why_not = peak_device_bytes(self.planned_device)
-            reasons = {
-                "memory.peak_device_bytes": why_not,
-                "steps": self.observer.problem,
-                "proof": None if watch.blocks else "the call ended before its first step did",
-                "model_facts": self.inspection.problem if self.inspection is not None else None,
-                "model_file": "a script saves its model itself",
-            }
-            unavailable |= {key: reason for key, reason in reasons.items() if reason}
-            validation_ns = sum(watch.validation_ns.values())
             device, reason = self.measuring.place()
             record = RunRecord(
                 schema_version=SCHEMA_VERSION,
@@ -128,38 +98,54 @@ class FitCall:
                 device=device,
                 device_reason=reason,
                 environment=self.measuring.environment(),
-                job=self._job(unavailable),
-                phases=_phases(end_ns - self.begin_ns, steps.first_block_ns or 0, validation_ns),
-                epochs=epochs_of(watch, _history(self.model)),
+                job=self._job() if self.model.built else None,
+                phases=self._phases(end_ns, steps),
+                epochs=epochs_of(self.watch, _history(self.model)),
                 steps=steps,
                 memory=Memory(peak_process_bytes=peak_process_bytes(), peak_device_bytes=device_bytes),
                 devices=uses,
                 proof=self._proof(),
                 execution=None if execution is None else dataclasses.asdict(execution),
-                unavailable=unavailable,
+                unavailable=self._unavailable(why_not),
                 call=self.call,
             )
             write_record(self.folder, record)
         return record
 
-    def _proof(self) -> Any:
+    def _unavailable(self, why_no_device_memory: str | None) -> dict[str, str]:
+        reasons = {
+            "memory.peak_device_bytes": why_no_device_memory,
+            "job": None if self.model.built else "the model was not built",
+            "steps": self.observer.problem,
+            "proof": None if self.watch.blocks else "the call ended before its first step did",
+            "model_facts": self.inspection.problem if self.inspection is not None else None,
+            "model_file": "a script saves its model itself",
+        }
+        return {**self.measuring.unavailable, **{key: why for key, why in reasons.items() if why}}
+
+    def _phases(self, end_ns: int, steps: StepTimes) -> tuple[Phase, ...]:
+        warmup_ns, validate_ns = steps.first_block_ns or 0, sum(self.watch.validation_ns.values())
+        train_ns = end_ns - self.begin_ns - warmup_ns - validate_ns
+        parts = {"warmup": warmup_ns, "validate": validate_ns, "train": max(train_ns, 0)}
+        return tuple(Phase(name=name, duration_ns=duration) for name, duration in parts.items() if duration)
+
+    def _proof(self) -> Proof | None:
         if not self.watch.blocks:
             return None
         loop = self.watch.main_loop()
         variables = [*self.model.variables, *_values(getattr(self.model.optimizer, "variables", ()))]
         graphs = self.watch.graphs.get(loop, ())
-        return make_proof(graphs, variables, self.planned_device, is_xla_program=loop == XLA)
+        proof = make_proof(graphs, variables, self.planned_device, is_xla_program=loop == XLA)
+        strategy = getattr(self.model, "distribute_strategy", None)
+        if strategy is not None and strategy.num_replicas_in_sync > 1:
+            return dataclasses.replace(proof, contradiction=None)  # several devices are its purpose
+        return proof
 
-    def _job(self, unavailable: dict[str, str]) -> Job | None:
-        try:
-            parameters = int(self.model.count_params())
-        except ValueError:
-            unavailable["job"] = "the model was not built"
-            return None
+    def _job(self) -> Job:
         inputs = self.inputs
         return Job(
             model=self.model.name,
-            parameters=parameters,
+            parameters=int(self.model.count_params()),
             train_samples=inputs.samples,
             validation_samples=inputs.validation_samples,
             batch_size=inputs.batch_size,
@@ -242,15 +228,6 @@ def _plan_of(plan: Plan, arguments: Any, inputs: Inputs) -> Plan:
             with contextlib.suppress(UsageError):  # Keras has its own opinion of it, and says it
                 settings = dataclasses.replace(settings, **{key: value})
     return dataclasses.replace(plan, settings=settings)
-
-
-def _phases(whole_ns: int, warmup_ns: int, validate_ns: int) -> tuple[Phase, ...]:
-    parts = {
-        "warmup": warmup_ns,
-        "validate": validate_ns,
-        "train": max(whole_ns - warmup_ns - validate_ns, 0),
-    }
-    return tuple(Phase(name=name, duration_ns=duration) for name, duration in parts.items() if duration)
 
 
 def _history(model: Any) -> dict[int, dict[str, float]]:

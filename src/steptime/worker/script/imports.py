@@ -67,7 +67,8 @@ class ImportWatch:
                     self.import_ns += time.perf_counter_ns() - begin_ns
             after(module)
 
-        loader.exec_module = timed  # type: ignore[attr-defined]
+        with contextlib.suppress(AttributeError):  # a loader that cannot be wrapped goes unnoticed
+            loader.exec_module = timed  # type: ignore[attr-defined]
 
 
 def _find(

@@ -1,5 +1,6 @@
 """One script from its first import to its end: what is measured, and the record of it as a whole."""
 
+import contextlib
 import os
 import sys
 import time
@@ -101,11 +102,13 @@ class Session:
 
     def _begin(self, model: Any, arguments: Any, *, inspect: bool) -> "FitCall | None":
         from steptime.worker.script.call import begin_call
+        from steptime.worker.script.measuring import default_device
 
-        if self._recorder is not None:
-            self._graphs += self._recorder.stop()
         try:
             assert self._measuring is not None
+            assert self._recorder is not None
+            default_device()  # lets TensorFlow take its devices, if nothing has yet
+            self._graphs += self._recorder.stop()
             inspection = self._measuring.inspection if inspect else None
             place = frames.place_in(self.source, sys._getframe())
             return begin_call(self._measuring, model, arguments, place, inspection)
@@ -176,7 +179,15 @@ class Session:
         replace_fit(keras, self)
 
     def conclude(self, outcome: Outcome) -> None:
-        """Write the record of the script as a whole."""
+        """Write the record of the script as a whole; where that fails, the launcher writes what it knows."""
+        try:
+            self._write_record(outcome)
+        except Exception as error:  # noqa: BLE001 - measuring must not change how a script ends
+            with contextlib.suppress(OSError):
+                self.say(f"the record could not be written: {error!r}")
+        self.events.close()
+
+    def _write_record(self, outcome: Outcome) -> None:
         now_ns = time.perf_counter_ns()
         import_ns = self.imports.import_ns
         facts: dict[str, Any] = {"plan": self.plan}
@@ -200,7 +211,6 @@ class Session:
             **facts,
         )
         write_record(self._folder, record)
-        self.events.close()
 
     def _measured(self, measuring: "Measuring", now_ns: int) -> dict[str, Any]:
         from steptime.worker.script.whole import of_calls, proof_without_calls
