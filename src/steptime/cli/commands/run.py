@@ -66,6 +66,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _look_around() -> "tuple[Advice, ...]":
+    import steptime.report.render.html  # noqa: F401 - the end of the script need not wait for this import either
     from steptime.cli.scripts import machine_findings
 
     return machine_findings()
