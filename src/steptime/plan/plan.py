@@ -19,10 +19,12 @@ class Protocol:
     Attributes:
         time_limit_s: A run that takes longer is ended and recorded as a failure; None for no limit.
         sample_interval_s: Seconds between readings of the device.
+        check_only: Model and data are built and looked at, and nothing is trained.
     """
 
     time_limit_s: float | None = None
     sample_interval_s: float = 0.2
+    check_only: bool = False
 
     def __post_init__(self) -> None:
         if self.time_limit_s is not None and not 0 < self.time_limit_s < math.inf:

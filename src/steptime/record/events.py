@@ -7,6 +7,7 @@ Every line has ``t_ns`` (monotonic clock) and ``kind``; the last line tells wher
     progress  epoch, step, steps, samples_per_s, logs    training goes on
     epoch     epoch, logs, train_ns, validate_ns     an epoch ended
     note      text                                   something a person should read
+    inspected (nothing else)                         model_facts.json was written
 """
 
 import json

@@ -11,7 +11,7 @@ _LARGE_BYTES = 20 * 10**6
 
 def _find(embeddings: Sequence[Mapping[str, Any]], optimizer: Mapping[str, Any]) -> Iterator[Found]:
     if optimizer["class"] == "SGD" and not optimizer["momentum"]:
-        return  # Keras adds the rows that occurred and leaves the others alone.
+        return  # Keras writes only the rows that occurred.
     for table in embeddings:
         if table["bytes"] < _LARGE_BYTES:
             continue
@@ -43,7 +43,7 @@ LINT = Lint(
         "batch."
     ),
     fix=(
-        "model.compile(optimizer=keras.optimizers.SGD(0.1), ...)   # updates used rows only; or fewer rows, "
+        "model.compile(optimizer=keras.optimizers.SGD(0.1), ...)   # writes used rows only; or fewer rows, "
         "by hashing"
     ),
     needs=("embeddings", "optimizer"),

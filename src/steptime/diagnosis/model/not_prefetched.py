@@ -15,21 +15,21 @@ def _find(pipeline: Sequence[Mapping[str, Any]]) -> Iterator[Found]:
         ops.pop()
     if not ops or ops[-1] == "prefetch":
         return
-    is_injected = pipeline[-1].get("injects_prefetch", True)
+    is_optimised = pipeline[-1].get("is_optimised", True)
     yield Found(
         evidence=f"the pipeline ends in {ops[-1]}: {' -> '.join(ops)}",
-        severity=None if is_injected else "warning",
-        consequence=None if is_injected else (
-            "The data set's options switch off TensorFlow's own prefetch, so each batch is made while the "
+        severity=None if is_optimised else "warning",
+        consequence=None if is_optimised else (
+            "The data set's options switch off TensorFlow's own rewriting, so each batch is made while the "
             "device waits."
         ),
     )  # fmt: skip
 
 
-def _case(*ops: str, severity: str = "", injects: bool = True) -> Case:
+def _case(*ops: str, severity: str = "", optimised: bool = True) -> Case:
     steps: list[dict[str, Any]] = [{"op": op} for op in ops]
     if steps:
-        steps[-1]["injects_prefetch"] = injects
+        steps[-1]["is_optimised"] = optimised
     return Case(facts={"pipeline": steps}, severity=severity)
 
 
@@ -38,8 +38,9 @@ LINT = Lint(
     title="The tf.data pipeline does not end in prefetch.",
     severity="hint",
     consequence=(
-        "TensorFlow puts a prefetch at the end by itself while its autotuning is on, as it is by default; "
-        "older releases, and data sets whose options switch it off, make each batch while the device waits."
+        "TensorFlow's default rewriting makes maps parallel and adds a prefetch by itself (measured with 2.21: no "
+        "difference); older releases, and data sets whose options switch it off, make each batch while the device "
+        "waits."
     ),
     fix="dataset = dataset.prefetch(tf.data.AUTOTUNE)   # as the last step",
     needs=("pipeline",),
@@ -47,7 +48,7 @@ LINT = Lint(
     fires=(
         _case("slices", "shuffle", "batch"),
         _case("slices", "prefetch", "batch"),
-        _case("slices", "batch", injects=False, severity="warning"),
+        _case("slices", "batch", optimised=False, severity="warning"),
     ),
     silent=(_case("slices", "batch", "prefetch"), _case("slices", "batch", "prefetch", "repeat"), _case()),
 )

@@ -7,20 +7,17 @@ from steptime.diagnosis.model.rule import Case, Found, Lint
 
 
 def _find(trainable: Mapping[str, Any]) -> Iterator[Found]:
-    changed = trainable["changed"]
-    if changed and trainable["has_trained"]:
-        frozen = len(trainable["frozen"])
-        yield Found(
-            evidence=(
-                f"since compile, {frozen} layers were frozen and {len(changed) - frozen} unfrozen: "
-                + ", ".join(changed[:4])
-                + (" ..." if len(changed) > 4 else "")
+    for words in ("frozen", "unfrozen"):
+        layers = trainable[words]
+        if layers:
+            more = " ..." if len(layers) > 4 else ""
+            yield Found(
+                evidence=f"{len(layers)} layers {words} since the first step: {', '.join(layers[:4])}{more}"
             )
-        )
 
 
-def _case(changed: list[str], frozen: list[str], *, has_trained: bool = True) -> Case:
-    return Case(facts={"trainable": {"changed": changed, "frozen": frozen, "has_trained": has_trained}})
+def _case(frozen: list[str], unfrozen: list[str]) -> Case:
+    return Case(facts={"trainable": {"frozen": frozen, "unfrozen": unfrozen}})
 
 
 LINT = Lint(
@@ -34,6 +31,6 @@ LINT = Lint(
     fix="model.compile(optimizer=..., loss=..., metrics=...)   # again, after every change of trainable",
     needs=("trainable",),
     find=_find,
-    fires=(_case(["a"], ["a"]), _case(["a", "b"], ["a"])),
-    silent=(_case([], []), _case(["a"], ["a"], has_trained=False)),
+    fires=(_case(["a"], []), _case([], ["a", "b"])),
+    silent=(_case([], []),),
 )

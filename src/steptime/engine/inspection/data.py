@@ -124,18 +124,20 @@ def read_labels(subject: Subject) -> list[dict[str, Any]]:
     """Form and range of each target, in the order of the outputs."""
     _, y = arrays_of(subject)
     if isinstance(y, dict):
-        y = [y.get(name) for name in getattr(subject.model, "output_names", ())]
-    losses = losses_of(subject.model)
-    found = []
-    for number, (_, leaf) in enumerate(leaves(y)):
-        ignored = ignored_class(losses[number]) if number < len(losses) else None
-        found.append(_label(leaf, ignored))
-    if not found:
+        targets = [y.get(name) for name in getattr(subject.model, "output_names", ())]
+    else:
+        targets = [leaf for _, leaf in leaves(y)]
+    if not targets:
         raise NotKnown("no targets were passed")
-    return found
+    losses = losses_of(subject.model)
+    ignored = [ignored_class(loss) for loss in losses] + [None] * len(targets)
+    return [_label(target, left_out) for target, left_out in zip(targets, ignored, strict=False)]
 
 
 def _label(array: Any, ignored: int | None) -> dict[str, Any]:
+    """Facts of one target; None, for an output without one, has no values."""
+    if array is None:
+        array = np.empty((0,))
     shape = shape_of(array)
     few = math.prod(shape) <= _LABELS and hasattr(array, "dtype")
     values = np.asarray(array) if few else rows(array)

@@ -30,11 +30,9 @@ def read_gpus(subject: Subject) -> int:  # noqa: ARG001 - the machine's fact, as
 def read_xla(subject: Subject) -> dict[str, Any]:
     """Whether XLA compiles the step, and which layers are against it."""
     model = subject.model
-    asked = (model.get_compile_config() or {}).get("jit_compile", "auto")
     blocking = [layer for layer in private_keras.flatten_layers(model) if not layer.supports_jit]
     return {
         "used": bool(model.jit_compile),
-        "asked": asked,
         # cuDNN's LSTM and GRU are no XLA operations; nothing is lost by that.
         "blocking": [
             f"{layer.name} ({type(layer).__name__})"
@@ -45,18 +43,11 @@ def read_xla(subject: Subject) -> dict[str, Any]:
 
 
 def read_trainable(subject: Subject) -> dict[str, Any]:
-    """Layers whose `trainable` changed after compile; before the first training Keras follows the change."""
-    optimizer = subject.model.optimizer
-    changed = [
-        (layer.name, now)
-        for layer, now in private_keras.changed_trainable(subject.model)
-        if layer is not subject.model and layer.weights and not isinstance(layer, keras.Model)
-    ]
+    """Layers whose `trainable` changed after the first step was compiled; until then Keras follows the change."""
+    frozen, unfrozen = private_keras.changed_trainable(subject.model)
     return {
-        "changed": [name for name, _ in changed],
-        "frozen": [name for name, now in changed if not now],
-        "has_trained": subject.model.train_function is not None
-        or bool(optimizer is not None and optimizer.built),
+        "frozen": list(dict.fromkeys(variable.path.rpartition("/")[0] for variable in frozen)),
+        "unfrozen": list(dict.fromkeys(variable.path.rpartition("/")[0] for variable in unfrozen)),
     }
 
 

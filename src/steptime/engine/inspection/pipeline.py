@@ -34,10 +34,10 @@ def read_pipeline(subject: Subject) -> list[dict[str, Any]]:
     if dataset is None:
         raise DoesNotApply("the data are no tf.data pipeline")
     steps = [_step(part) for part in _chain(dataset)]
-    optimization = dataset.options().experimental_optimization
-    autotune = dataset.options().autotune.enabled
-    off = False in (optimization.apply_default_optimizations, optimization.inject_prefetch, autotune)
-    steps[-1]["injects_prefetch"] = not off
+    # None, the default, means that TensorFlow rewrites the pipeline: it makes maps parallel and adds a prefetch.
+    steps[-1]["is_optimised"] = (
+        dataset.options().experimental_optimization.apply_default_optimizations is not False
+    )
     return steps
 
 

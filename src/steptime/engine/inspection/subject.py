@@ -56,15 +56,14 @@ class Subject:
         return graph
 
     def layers(self) -> list[Any]:
-        """All layers, at any depth.
+        """All layers that have what weights they need, at any depth.
 
         Raises:
             NotKnown: The model has no weights yet.
         """
-        layers = private_keras.flatten_layers(self.model)[1:]
-        if not all(layer.built for layer in layers):
+        if not self.model.built:
             raise NotKnown(UNBUILT)
-        return layers
+        return [layer for layer in private_keras.flatten_layers(self.model)[1:] if layer.built]
 
 
 UNBUILT = "the model has no weights before its first step"

@@ -132,8 +132,7 @@ def _end(tensor: Any) -> End:
         kind = tensor.op.type
         if kind not in _PASS_ON:
             break
-        if kind not in ("Identity", "Cast"):
-            after.append(kind)
+        after.append(kind)
         tensor = tensor.op.inputs[0]
     known = {"Softmax": "softmax", "Sigmoid": "sigmoid", "Relu": "relu", "Tanh": "tanh"}
     activation = known.get(kind, "linear" if kind in _LINEAR else None)

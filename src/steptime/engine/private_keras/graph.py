@@ -65,14 +65,19 @@ def graph_of(model: Any) -> Graph | None:
     )
 
 
-def changed_trainable(model: keras.Model) -> list[tuple[Any, bool]]:
-    """Layers whose `trainable` is not what it was at compile, with what it is now."""
-    compiled: dict[Any, bool] = model._compiled_trainable_state
-    return [
-        (layer, layer.trainable)
-        for layer in model._flatten_layers()
-        if layer in compiled and layer.trainable != compiled[layer]
-    ]
+def changed_trainable(model: keras.Model) -> tuple[list[Any], list[Any]]:
+    """Variables that the optimizer was built for and that no longer train, and those that train without it.
+
+    Keras builds the optimizer with the first step after compile, for what is trainable then.
+    """
+    optimizer = model.optimizer
+    if isinstance(optimizer, keras.optimizers.LossScaleOptimizer):
+        optimizer = optimizer.inner_optimizer
+    if optimizer is None or not optimizer.built:
+        return [], []
+    known = {id(variable): variable for variable in optimizer._trainable_variables}
+    now = {id(variable): variable for variable in model.trainable_variables}
+    return [known[key] for key in known if key not in now], [now[key] for key in now if key not in known]
 
 
 def forget_losses(model: keras.Model) -> None:
