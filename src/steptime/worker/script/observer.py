@@ -2,15 +2,16 @@
 
 import time
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from steptime.worker.watch import TrainingWatch
+if TYPE_CHECKING:
+    from steptime.worker.watch import TrainingWatch
 
 
 class CarefulWatch:
     """An observer whose own trouble, such as a full disk, never reaches the training that it watches."""
 
-    def __init__(self, watch: TrainingWatch) -> None:
+    def __init__(self, watch: "TrainingWatch") -> None:
         self._watch = watch
         self.problem: str | None = None
 
