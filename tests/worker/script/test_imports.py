@@ -1,6 +1,7 @@
 """A module is told of once it is imported, and is otherwise as it was."""
 
 import importlib
+import importlib.util
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -49,6 +50,17 @@ def test_the_time_of_nested_imports_counts_once(packages: Path) -> None:
 
     assert watch.import_ns >= 50_000_000
     assert alone.import_ns == 0
+
+
+def test_asking_where_a_module_is_counts_for_nothing(packages: Path) -> None:
+    told: list[ModuleType] = []
+
+    with ImportWatch({"inner_watched": told.append}).watching():
+        assert importlib.util.find_spec("inner_watched") is not None
+        assert told == []
+        module = importlib.import_module("inner_watched")
+
+    assert told == [module]
 
 
 def test_an_import_that_fails_fails_as_it_would(packages: Path) -> None:

@@ -39,6 +39,15 @@ def test_the_reason_names_the_line_and_the_traceback_is_kept() -> None:
     assert outcome.log_tail[0] == "Traceback (most recent call last):"
 
 
+def test_what_tensorflow_says_at_the_end_of_its_text_is_the_reason() -> None:
+    text = "Graph execution error:\n\nDetected at node dense/MatMul defined at (most recent call last):\n  File a.py\n"
+    error = RuntimeError(
+        f"{text}\nMatrix size-incompatible\n\t [[{{{{node dense/MatMul}}}}]] [Op:__inference]"
+    )
+
+    assert outcome_of_call(error, None).reason == "RuntimeError: Matrix size-incompatible"
+
+
 def test_a_call_ends_as_its_error_says() -> None:
     assert outcome_of_call(None, None).status == "ok"
     assert outcome_of_call(KeyboardInterrupt(), None).status == "interrupted"

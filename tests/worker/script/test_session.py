@@ -52,18 +52,20 @@ with tf.device("/CPU:1"):
 data = tf.data.Dataset.from_tensor_slices((x, y)).batch(100)
 model = build()
 model.fit(data, epochs=2, verbose=0)
+model.fit(data, epochs=1, verbose=0)
 print("evaluated", model.evaluate(data, verbose=0) < 1e6, "predicted", model.predict(x, verbose=0).shape)
 print("losses", len(plain.history["val_loss"]), plain.steptime.loop)
 try:
     model.fit(x, y, no_such_argument=1)
 except TypeError as error:
     print(error)
-model.fit(x[:, :7], y)
+build().fit(x[:, :7], y)
 """
 
 TAPE = """
 import tensorflow as tf
 
+tf.config.threading.set_inter_op_parallelism_threads(2)  # only possible before TensorFlow has begun
 w = tf.Variable(tf.zeros((8, 1)))
 x = tf.random.stateless_normal((256, 8), (1, 2))
 
@@ -75,7 +77,6 @@ def step():
     w.assign_sub(0.1 * tape.gradient(loss, w))
 
 
-tf.config.threading.set_inter_op_parallelism_threads(2)  # only possible before TensorFlow has begun
 for _ in range(50):
     step()
 """
@@ -132,11 +133,11 @@ def test_a_traceback_shows_no_frame_of_ours(scopes: Ran) -> None:
 
 
 def test_each_call_leaves_a_record_of_what_it_was_asked(scopes: Ran) -> None:
-    assert [call.call.number for call in scopes.calls if call.call] == [1, 2, 3, 4, 5]
+    assert [call.call.number for call in scopes.calls if call.call] == [1, 2, 3, 4, 5, 6]
     assert [call.call.place for call in scopes.calls if call.call][:2] == [
         f"train.py, line {line_of('return self.model.fit')}"
     ] * 2
-    assert [len(call.epochs) for call in scopes.calls] == [3, 2, 2, 2, 0]
+    assert [len(call.epochs) for call in scopes.calls] == [3, 2, 2, 2, 1, 0]
     first, stream = scopes.calls[0], scopes.calls[3]
     assert first.job is not None
     assert (first.job.train_samples, first.job.validation_samples, first.job.batch_size) == (800, 200, 50)
@@ -145,7 +146,7 @@ def test_each_call_leaves_a_record_of_what_it_was_asked(scopes: Ran) -> None:
     assert all(epoch.validate_ns for epoch in first.epochs)
     assert stream.job is not None
     assert (stream.job.batch_size, stream.job.steps_per_epoch) == (100, 10)
-    assert all(call.steps and call.steps.blocks for call in scopes.calls[:4])
+    assert all(call.steps and call.steps.blocks for call in scopes.calls[:5])
 
 
 def test_what_a_device_scope_really_did_is_proven(scopes: Ran) -> None:
@@ -165,6 +166,15 @@ def test_what_a_device_scope_really_did_is_proven(scopes: Ran) -> None:
     assert outside.proof.variables["CPU:0"] >= 4  # the weights; the optimizer makes its own inside
     assert outside.proof.contradiction is not None
     assert 'inside tf.device("/CPU:1"), but that is not where all of it ran' in scopes.done.stderr
+
+
+def test_a_function_that_was_traced_by_an_earlier_call_is_proven_too(scopes: Ran) -> None:
+    first, again = scopes.calls[3:5]
+
+    assert first.proof is not None
+    assert again.proof is not None
+    assert again.proof.compute_ops
+    assert again.proof.contradiction is None
 
 
 def test_the_call_that_failed_says_where_and_the_script_too(scopes: Ran) -> None:

@@ -88,6 +88,7 @@ class FitCall:
             write_arrays(self.folder / DEVICE_FILE, series)
             device_bytes, why_not = peak_device_bytes(self.planned_device)
             device, reason = self.measuring.place()
+            proof = self._proof()
             record = RunRecord(
                 schema_version=SCHEMA_VERSION,
                 steptime_version=steptime.__version__,
@@ -104,20 +105,23 @@ class FitCall:
                 steps=steps,
                 memory=Memory(peak_process_bytes=peak_process_bytes(), peak_device_bytes=device_bytes),
                 devices=uses,
-                proof=self._proof(),
+                proof=proof,
                 execution=None if execution is None else dataclasses.asdict(execution),
-                unavailable=self._unavailable(why_not),
+                unavailable=self._unavailable(why_not, proof),
                 call=self.call,
             )
             write_record(self.folder, record)
         return record
 
-    def _unavailable(self, why_no_device_memory: str | None) -> dict[str, str]:
+    def _unavailable(self, why_no_device_memory: str | None, proof: Proof | None) -> dict[str, str]:
+        why_no_proof = "the call ended before its first step did"
+        if self.watch.blocks:
+            why_no_proof = "TensorFlow kept no graph of its steps, such as when they run eagerly"
         reasons = {
             "memory.peak_device_bytes": why_no_device_memory,
             "job": None if self.model.built else "the model was not built",
             "steps": self.observer.problem,
-            "proof": None if self.watch.blocks else "the call ended before its first step did",
+            "proof": None if proof is not None else why_no_proof,
             "model_facts": self.inspection.problem if self.inspection is not None else None,
             "model_file": "a script saves its model itself",
         }
@@ -133,8 +137,13 @@ class FitCall:
         if not self.watch.blocks:
             return None
         loop = self.watch.main_loop()
+        graphs = self.watch.graphs.get(loop) or self.measuring.earlier_graphs(
+            self.model, loop, self.planned_device
+        )
+        if not graphs and loop != XLA:
+            return None
+        self.measuring.keep_graphs(self.model, loop, self.planned_device, graphs)
         variables = [*self.model.variables, *_values(getattr(self.model.optimizer, "variables", ()))]
-        graphs = self.watch.graphs.get(loop, ())
         proof = make_proof(graphs, variables, self.planned_device, is_xla_program=loop == XLA)
         strategy = getattr(self.model, "distribute_strategy", None)
         if strategy is not None and strategy.num_replicas_in_sync > 1:

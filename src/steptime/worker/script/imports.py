@@ -49,10 +49,10 @@ class ImportWatch:
         finally:
             self._searching.discard(name)
         if spec is not None and spec.loader is not None:
-            self._wrap(spec.loader, self._after.pop(name))
+            self._wrap(name, spec.loader)
         return spec
 
-    def _wrap(self, loader: object, after: AfterImport) -> None:
+    def _wrap(self, name: str, loader: object) -> None:
         execute: Callable[[ModuleType], None] = loader.exec_module  # type: ignore[attr-defined]
 
         def timed(module: ModuleType) -> None:
@@ -65,10 +65,15 @@ class ImportWatch:
                 self._depth -= 1
                 if not self._depth:  # tensorflow imports keras, or the other way round: time counts once
                     self.import_ns += time.perf_counter_ns() - begin_ns
-            after(module)
+            # Who only asks where a module is gets a loader too, so that it is the import that counts.
+            self._after.pop(name, _nothing)(module)
 
         with contextlib.suppress(AttributeError):  # a loader that cannot be wrapped goes unnoticed
             loader.exec_module = timed  # type: ignore[attr-defined]
+
+
+def _nothing(module: ModuleType) -> None:
+    """What follows an import that was told of before."""
 
 
 def _find(

@@ -4,6 +4,7 @@ import dataclasses
 import itertools
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import tensorflow as tf
 
@@ -42,6 +43,8 @@ class Measuring:
         self.inspection = Inspection()
         self._numbers = itertools.count(1)
         self._environment: Environment | None = None
+        # Model -> loop and device -> graphs; forgotten with the model.
+        self._graphs: WeakKeyDictionary[Any, dict[tuple[str, str], tuple[Any, ...]]] = WeakKeyDictionary()
         self._devices = self._open_devices()
         self._sampler = Sampler(self._devices, plan.protocol.sample_interval_s)
         self._sampler.__enter__()
@@ -62,6 +65,15 @@ class Measuring:
     def next_number(self) -> int:
         """Return the number of the call that begins now, from 1."""
         return next(self._numbers)
+
+    def earlier_graphs(self, model: Any, loop: str, device: str) -> tuple[Any, ...]:
+        """Return the graphs that an earlier call of the same model kept: TensorFlow keeps them only the first time."""
+        graphs: tuple[Any, ...] = self._graphs.get(model, {}).get((loop, device), ())
+        return graphs
+
+    def keep_graphs(self, model: Any, loop: str, device: str, graphs: tuple[Any, ...]) -> None:
+        """Keep the graphs of a model's steps for its next call."""
+        self._graphs.setdefault(model, {})[loop, device] = graphs
 
     def environment(self) -> Environment:
         """Return what the script runs on; gathered once."""

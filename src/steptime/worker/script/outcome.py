@@ -93,8 +93,11 @@ def phases_of(calls: Sequence[RunRecord], start_ns: int, import_ns: int, rest_ns
 
 
 def _words(error: BaseException, place: str | None) -> str:
-    # Keras says first where something went wrong and below it what, in bold.
     plain = re.sub(r"\x1b\[[\d;]*m", "", str(error))
     lines = [line.strip() for line in plain.splitlines() if line.strip()] or ["no message"]
-    text = textwrap.shorten(" ".join(lines[:2]), 300, placeholder=" ...")
+    # Keras says first where something went wrong and below it what; TensorFlow says what at the very end of a long text.
+    told = lines[:2]
+    if lines[0].startswith("Graph execution error"):
+        told = [line for line in lines if not line.startswith("[[{{")][-1:]
+    text = textwrap.shorten(" ".join(told), 300, placeholder=" ...")
     return f"{type(error).__name__}: {text}" + (f" ({place})" if place else "")
