@@ -95,7 +95,7 @@ def phases_of(calls: Sequence[RunRecord], start_ns: int, import_ns: int, rest_ns
 def _words(error: BaseException, place: str | None) -> str:
     plain = re.sub(r"\x1b\[[\d;]*m", "", str(error))
     lines = [line.strip() for line in plain.splitlines() if line.strip()] or ["no message"]
-    # Keras says first where something went wrong and below it what; TensorFlow says what at the very end of a long text.
+    # Keras says first where something went wrong and below it what; TensorFlow says what at the end of a long text.
     told = lines[:2]
     if lines[0].startswith("Graph execution error"):
         told = [line for line in lines if not line.startswith("[[{{")][-1:]

@@ -118,7 +118,9 @@ class Session:
 
     def _end(self, call: "FitCall", execution: Any, error: BaseException | None) -> None:
         try:
-            outcome = outcome_of_call(error, frames.place_of(error, self.source) if error else None)
+            # An error has not come further up than here yet: where it arose may be in the script's own layers.
+            inside = frames.place_of(error, self.source) if error is not None else None
+            outcome = outcome_of_call(error, inside or call.call.place)
             self._calls.append(call.conclude(execution, outcome))
         except Exception as trouble:  # noqa: BLE001 - measuring must not end a script's training
             self._could_not("calls", f"a call left no record: {trouble!r}")
