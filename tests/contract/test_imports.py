@@ -49,7 +49,9 @@ def test_collecting_the_tests_without_tensorflow_does_not_import_it() -> None:
     assert not names & {"tensorflow", "keras"}
 
 
-@pytest.mark.parametrize("command", ["--help", "--version", "train --help", "runs --help", "settings --help"])
+@pytest.mark.parametrize(
+    "command", ["--help", "--version", "train --help", "run --help", "runs --help", "settings --help"]
+)
 def test_help_loads_nothing_heavy(command: str) -> None:
     names = loaded(str(Path(sys.executable).with_name("steptime")), *command.split())
 

@@ -20,6 +20,7 @@ MARKED_PYTHON = re.compile(
 HERE = (
     "steptime new my_job.py",
     "steptime train my_job.py --device cpu --epochs 3 --set batch_size=128",
+    "steptime check my_job.py",
     "steptime runs",
     "steptime show last",
     "steptime settings",
@@ -32,6 +33,21 @@ ELSEWHERE = {
     "steptime compare": (
         "tests/cli/commands/test_compare.py"
         "::test_without_a_gpu_the_default_arms_are_two_loops_on_the_cpu_and_the_page_says_why"
+    ),
+    **dict.fromkeys(
+        (
+            "steptime run train.py",
+            "steptime run train.py --epochs 5 data/",
+            "steptime run --loop keras train.py",
+            "steptime run --device cpu train.py",
+        ),
+        (
+            "tests/cli/commands/test_run.py"
+            "::test_options_before_the_script_are_ours_and_those_after_it_are_its_own"
+        ),
+    ),
+    "steptime compare --script train.py --arm cpu,loop=keras --arm cpu": (
+        "tests/cli/commands/test_compare_script.py::test_a_script_is_trained_in_turns_with_its_own_arguments"
     ),
     "steptime doctor": "tests/cli/commands/test_doctor.py::test_a_live_finding_that_only_slows_down_leaves_0",
     "steptime train my_job.py --retries 3": (

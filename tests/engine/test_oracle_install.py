@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import re
+import sys
+import types
 
 import pytest
 
@@ -99,3 +102,58 @@ def test_every_kind_of_model_is_reached(stock, kind, samples):
     history = model.fit(samples.x, samples.y.astype("float32"), epochs=1, verbose=0)
     assert history.steptime.loop in ("keras", "graph", "xla")
     assert Counts.fits == (kind != "Sequential")
+
+
+@pytest.mark.parametrize("in_a_notebook", [True, False])
+def test_the_bar_of_an_installed_fit_ends_each_epoch_as_keras_own(
+    stock, classifier, samples, monkeypatch, capsys, in_a_notebook
+):
+    """Keras draws its bar anew in place in a notebook, which it knows by this module."""
+    import keras
+
+    import steptime
+
+    if in_a_notebook:
+        monkeypatch.setitem(sys.modules, "ipykernel", types.ModuleType("ipykernel"))
+    else:
+        monkeypatch.delitem(sys.modules, "ipykernel", raising=False)
+
+    def lines():
+        keras.utils.set_random_seed(4)
+        classifier().fit(samples.x, samples.y, batch_size=8, epochs=2, shuffle=False, validation_split=0.25)
+        drawn = re.sub(r"\x1b\[[\d;]*m", "", capsys.readouterr().out)
+        # What stands on each line at last; times differ from run to run.
+        shown = [re.split(r"[\r\b]", line)[-1] for line in drawn.splitlines()]
+        return [re.sub(r"\d+[mu]?s(/step)?", "", line) for line in shown if line.strip()]
+
+    expected = lines()
+    steptime.install()
+    found = lines()
+
+    assert found == expected
+    assert sum(line.startswith("Epoch ") for line in found) == 2
+    assert sum(" - loss: " in line and "val_loss" in line for line in found) == 2
+
+
+def test_keras_2_is_said_not_to_be_accelerated(stock, monkeypatch):
+    import steptime
+
+    monkeypatch.setenv("TF_USE_LEGACY_KERAS", "1")
+
+    with pytest.warns(UserWarning, match="Keras 2"):
+        steptime.install()
+
+
+def test_what_a_script_s_runner_put_there_stays(stock, monkeypatch):
+    import keras
+
+    import steptime
+
+    def measured(self):
+        """Stands for the fit of steptime run."""
+
+    keras.Model.fit = measured
+    steptime.install()
+
+    assert keras.Model.fit is measured
+    assert keras.Model.predict is not stock["predict"]

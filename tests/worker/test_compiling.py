@@ -126,7 +126,7 @@ def test_the_head_is_found_through_nested_models_and_softmax_layers() -> None:
 def test_the_loss_is_described_for_the_record() -> None:
     import keras
 
-    from steptime.worker.compiling import loss_text
+    from steptime.worker.losses import loss_text
 
     model = keras.Sequential([keras.layers.Input((4,)), keras.layers.Dense(3)])
     texts = []

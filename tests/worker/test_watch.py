@@ -106,7 +106,7 @@ def test_metrics_of_blocks_are_columns_too(events: EventWriter) -> None:
 
 
 def test_blocks_and_epochs_end_at_times_from_the_start_of_the_process(events: EventWriter) -> None:
-    from steptime.worker.epochs import epochs_of
+    from steptime.worker.watch import epochs_of
 
     begin_ns = time.perf_counter_ns()
     watch = make_watch(events, origin_ns=begin_ns)
@@ -170,7 +170,7 @@ def test_a_request_to_stop_takes_effect_after_a_block_that_is_kept(events: Event
 
 
 def test_an_unfinished_epoch_has_the_logs_of_its_last_block(events: EventWriter) -> None:
-    from steptime.worker.epochs import epochs_of
+    from steptime.worker.watch import epochs_of
 
     watch = make_watch(events)
     watch.on_block(**block(0, 4))

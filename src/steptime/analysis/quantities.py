@@ -21,6 +21,7 @@ Value = Measured | str  # a value, or why there is none
 PARTS: Mapping[str, tuple[str, ...]] = {
     "starting": ("start",),
     "importing TensorFlow": ("import",),
+    "the script's own code": ("script",),
     "loading data": ("data",),
     "building, compiling": ("build", "compile"),
     "first steps": ("warmup",),
@@ -140,9 +141,7 @@ def _before_the_first_step_s(run: StoredRun, parts: Mapping[str, float]) -> floa
     if "end_ns" not in run.steps:
         return 0.0
     first_begin_s = float(run.steps["end_ns"][0] - run.steps["duration_ns"][0]) / 1e9
-    begin_s = sum(
-        parts[part] for part in ("starting", "importing TensorFlow", "loading data", "building, compiling")
-    )
+    begin_s = sum(parts[part] for part in list(PARTS)[: list(PARTS).index("first steps")])
     return max(0.0, first_begin_s - begin_s)
 
 

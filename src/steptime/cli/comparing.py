@@ -3,6 +3,7 @@
 import argparse
 import contextlib
 import dataclasses
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,8 +24,9 @@ from steptime.launch.schedule import DEFAULT_BUDGET_S, Limits
 from steptime.plan.arm import Arm, default_arms, distinct, find_arm, parse_arm
 from steptime.plan.codec import to_json
 from steptime.plan.plan import Plan, Protocol
-from steptime.plan.settings import Settings
-from steptime.plan.workload import parse_workload
+from steptime.plan.script import SCRIPT, check_script_settings, keep_script_settings, parse_script
+from steptime.plan.settings import Settings, parse_pairs
+from steptime.plan.workload import Workload, parse_workload
 from steptime.record.store import find_run, read_record
 from steptime.record.stored import StoredRun, read_run
 from steptime.record.study import STUDY_FILE, Study, StudyRun, create_study_folder, read_study, run_folders
@@ -43,8 +45,13 @@ STUDY_KIND = "compare"
 Runs = dict[str, list[StoredRun]]
 
 
-def run_new(options: argparse.Namespace, workload: str, launcher: Launcher) -> tuple[Path, Study]:
+def run_new(options: argparse.Namespace, workload: Workload, launcher: Launcher) -> tuple[Path, Study]:
     """Run a comparison and return its folder and its description.
+
+    Args:
+        options: What was given on the command line.
+        workload: What is trained.
+        launcher: Executes each run.
 
     Raises:
         UsageError: Something that was asked for cannot be done; nothing has been run then.
@@ -59,6 +66,27 @@ def run_new(options: argparse.Namespace, workload: str, launcher: Launcher) -> t
 
     watch = _Watch(campaign.base.settings.epochs)
     return folder, run_campaign(campaign, folder, study, launcher, watch.run, is_clear)
+
+
+def parse_work(options: argparse.Namespace) -> Workload:
+    """Return what is to be trained anew: a workload, or a script with its arguments.
+
+    Raises:
+        UsageError: It does not exist, or settings are given that a script decides itself.
+    """
+    if options.script is None:
+        return parse_workload((options.words or ["mnist-cnn"])[0])
+    words = shlex.split(options.script)
+    if options.words or not words:
+        raise UsageError(
+            f"--script must be the one thing that is compared. Received: {options.words or options.script!r}",
+            hint="With arguments in quotes: --script 'train.py --epochs 2'",
+        )
+    check_script_settings(parse_pairs(options.pairs, "--set"), "--set")
+    check_script_settings(shared.flags_of(options), "a flag")
+    for text in options.arms:
+        check_script_settings(parse_arm(text).changes, f"--arm {text}")
+    return parse_script(words[0], tuple(words[1:]))
 
 
 def take_existing(options: argparse.Namespace, words: list[str]) -> Study:
@@ -174,10 +202,12 @@ class _Watch:
             yield lambda event: progress.event(event) if event["kind"] in kinds else None
 
 
-def _plan(options: argparse.Namespace, workload: str) -> tuple[Campaign, Study]:
+def _plan(options: argparse.Namespace, workload: Workload) -> tuple[Campaign, Study]:
     """Return what is to be run, and its description, complete before anything starts."""
     search, cpu_only = find_gpus(), cpu_only_build()
     settings = shared.read_settings(options, _DEFAULTS)
+    if workload.kind == SCRIPT:
+        settings = keep_script_settings(settings)
     given = [parse_arm(text) for text in options.arms]
     arms = distinct(given or default_arms(0 if cpu_only else len(search.usable)))
     if len(arms) < 2:
@@ -185,7 +215,7 @@ def _plan(options: argparse.Namespace, workload: str) -> tuple[Campaign, Study]:
     study = Study(
         arms=arms,
         baseline=find_arm(arms, options.baseline).name,
-        command=_command(options, workload, arms, settings),
+        command=_command(options, arms, settings),
         target=_target(options),
         allowed=tuple(options.allowed),
         no_gpu_reason=None if given else search.reason or cpu_only,
@@ -193,7 +223,7 @@ def _plan(options: argparse.Namespace, workload: str) -> tuple[Campaign, Study]:
     devices = [arm.changes.get("device", settings.device) for arm in arms]
     campaign = Campaign(
         base=Plan(
-            workload=parse_workload(workload),
+            workload=workload,
             settings=settings,
             protocol=Protocol(time_limit_s=options.time_limit),
             command=study.command,
@@ -236,11 +266,9 @@ def _arm_of(folder: Path) -> Arm:
     )
 
 
-def _command(
-    options: argparse.Namespace, workload: str, arms: tuple[Arm, ...], settings: Settings
-) -> tuple[str, ...]:
+def _command(options: argparse.Namespace, arms: tuple[Arm, ...], settings: Settings) -> tuple[str, ...]:
     """Return the command that repeats the comparison, whatever a project file or another machine would choose."""
-    words = [workload]
+    words = ["--script", options.script] if options.script else options.words or ["mnist-cnn"]
     for arm in arms:
         words += ["--arm", arm.text]
     for field in dataclasses.fields(settings):

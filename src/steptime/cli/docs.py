@@ -51,6 +51,14 @@ def doctor_page() -> str:
     return doctor_markdown(RULES)
 
 
+def lints_page() -> str:
+    """Return docs/lints.md: every mistake in model and data that is looked for."""
+    from steptime.diagnosis.model.lints import LINTS
+    from steptime.diagnosis.model.pages import lints_markdown
+
+    return lints_markdown(LINTS)
+
+
 def settings_page() -> str:
     """Return docs/settings.md: every setting."""
     lines = [
@@ -84,6 +92,7 @@ def cli_page() -> str:
 PAGES: dict[str, Callable[[], str]] = {
     "cli.md": cli_page,
     "doctor.md": doctor_page,
+    "lints.md": lints_page,
     "record.md": record_page,
     "settings.md": settings_page,
 }

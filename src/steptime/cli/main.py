@@ -16,9 +16,17 @@ from steptime.errors import SteptimeError, UsageError
 COMMANDS: dict[str, tuple[str, str]] = {
     "train": ("steptime.cli.commands.train", "train a workload and leave a record"),
     "resume": ("steptime.cli.commands.resume", "go on with an interrupted run, exactly where it was"),
+    "run": (
+        "steptime.cli.commands.run",
+        "run a script that trains, unchanged, faster, measured and explained",
+    ),
     "compare": (
         "steptime.cli.commands.compare",
         "train the same work in several ways, in turns, and say which is faster",
+    ),
+    "check": (
+        "steptime.cli.commands.check",
+        "look for mistakes in model, compile arguments and data, without training",
     ),
     "runs": ("steptime.cli.commands.runs", "list what has been run"),
     "show": ("steptime.cli.commands.show", "print one record as a page"),

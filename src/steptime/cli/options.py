@@ -2,6 +2,7 @@
 
 import argparse
 import os
+from collections.abc import Container
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -39,10 +40,16 @@ def add_json_option(parser: argparse._ActionsContainer) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON on stdout, and nothing else there")
 
 
-def add_setting_options(parser: argparse.ArgumentParser) -> None:
-    """Add a flag for each common setting, and ``--set`` for all of them."""
+def add_setting_options(parser: argparse.ArgumentParser, only: Container[str] | None = None) -> None:
+    """Add a flag for each common setting, and ``--set`` for all of them.
+
+    Args:
+        parser: Takes them.
+        only: The settings that get a flag; all of them when left out.
+    """
     for flag, (key, meaning) in _SETTING_FLAGS.items():
-        parser.add_argument(flag, dest=f"setting_{key}", metavar=key.upper(), help=meaning)
+        if only is None or key in only:
+            parser.add_argument(flag, dest=f"setting_{key}", metavar=key.upper(), help=meaning)
     parser.add_argument(
         "--set",
         action="append",
@@ -73,12 +80,13 @@ def read_settings(options: argparse.Namespace, start: Settings | None = None) ->
     if project_file is not None:
         settings = change(settings, read_project_settings(project_file), str(project_file))
     settings = change(settings, parse_pairs(options.pairs, "--set"), "--set")
-    flags = {
-        key: getattr(options, f"setting_{key}")
-        for key, _ in _SETTING_FLAGS.values()
-        if getattr(options, f"setting_{key}") is not None
-    }
-    return change(settings, flags, "a flag")
+    return change(settings, flags_of(options), "a flag")
+
+
+def flags_of(options: argparse.Namespace) -> dict[str, str]:
+    """Return the settings that were given by a flag of their own."""
+    given = {key: getattr(options, f"setting_{key}", None) for key, _ in _SETTING_FLAGS.values()}
+    return {key: value for key, value in given.items() if value is not None}
 
 
 def check_tensorflow() -> None:

@@ -64,7 +64,7 @@ class Evaluation:
                 )
             self._feed = ArrayFeed(arrays, steps_per_epoch=steps)
         else:
-            prefetch_to = None if self._device == "/CPU:0" else self._device
+            prefetch_to = None if self._device.startswith("/CPU") else self._device
             self._feed = StreamFeed(model, device=prefetch_to, **arguments, steps_per_epoch=steps)
         self._loop: Loop | None = None
         self._step_s: float | None = None

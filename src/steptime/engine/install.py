@@ -1,6 +1,9 @@
 """Makes `keras.Model.fit`, `evaluate` and `predict` ours for a whole program, and takes it back."""
 
 import functools
+import os
+import sys
+import warnings
 from typing import Any
 
 import keras
@@ -14,11 +17,14 @@ from steptime.engine.request import EvaluateRequest, FitRequest, PredictRequest
 def install() -> None:
     """Replaces `fit`, `evaluate` and `predict` of `keras.Model`; a class that overrides them keeps its own.
 
-    Calling it twice changes nothing more.
+    Calling it twice changes nothing more, nor does calling it in a script that `steptime run` executes, where
+    they are replaced already. Models of Keras 2 (`tf_keras`) stay as they are, which a warning says.
     """
-    keras.Model.fit = _fit
-    keras.Model.evaluate = _evaluate
-    keras.Model.predict = _predict
+    if "tf_keras" in sys.modules or os.environ.get("TF_USE_LEGACY_KERAS") == "1":
+        warnings.warn("Models of Keras 2 (tf_keras) are not accelerated: that takes Keras 3.", stacklevel=2)
+    for name, method in (("fit", fit), ("evaluate", evaluate), ("predict", predict)):
+        if name not in vars(keras.Model):
+            setattr(keras.Model, name, method)
 
 
 def uninstall() -> None:
@@ -35,17 +41,23 @@ def uninstall() -> None:
 
 
 @functools.wraps(private_keras.stock("fit"))
-def _fit(self: keras.Model, *args: Any, **kwargs: Any) -> keras.callbacks.History:
+@private_keras.filter_traceback
+def fit(self: keras.Model, *args: Any, **kwargs: Any) -> keras.callbacks.History:
+    """Takes the place of `keras.Model.fit`."""
     return run_fit(self, FitRequest(*args, **kwargs), check_override=False)
 
 
 @functools.wraps(private_keras.stock("evaluate"))
-def _evaluate(self: keras.Model, *args: Any, **kwargs: Any) -> Any:
+@private_keras.filter_traceback
+def evaluate(self: keras.Model, *args: Any, **kwargs: Any) -> Any:
+    """Takes the place of `keras.Model.evaluate`."""
     if "_use_cached_eval_dataset" in kwargs:
         return private_keras.stock("evaluate")(self, *args, **kwargs)
     return run_evaluate(self, EvaluateRequest(*args, **kwargs), check_override=False)
 
 
 @functools.wraps(private_keras.stock("predict"))
-def _predict(self: keras.Model, *args: Any, **kwargs: Any) -> Any:
+@private_keras.filter_traceback
+def predict(self: keras.Model, *args: Any, **kwargs: Any) -> Any:
+    """Takes the place of `keras.Model.predict`."""
     return run_predict(self, PredictRequest(*args, **kwargs), check_override=False)

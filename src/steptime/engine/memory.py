@@ -15,7 +15,7 @@ def device_name() -> str:
 
 def free_bytes(device: str) -> int:
     """Memory that TensorFlow can still allocate on `device`, in bytes."""
-    if device == "/CPU:0":
+    if device.startswith("/CPU"):
         return int(psutil.virtual_memory().available)
     from tensorflow.python.client import device_lib
 
@@ -39,4 +39,4 @@ def copy_limit_bytes(data_bytes: int, device: str) -> int:
     lives on a GPU, host memory is not what training needs, and a tenth of what is free is taken.
     """
     allowed = max(data_bytes, 64 << 20)
-    return allowed if device == "/CPU:0" else max(allowed, free_bytes("/CPU:0") // 10)
+    return allowed if device.startswith("/CPU") else max(allowed, free_bytes("/CPU:0") // 10)

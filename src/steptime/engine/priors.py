@@ -51,11 +51,11 @@ def candidates(
             impossible=not_looped,
             over="keras",
             # On a CPU tf.data's threads compete with the step: the tutorial's CNN ran 1.2 to 1.4 times as fast.
-            step_share=0.9 if device == "/CPU:0" else 1.0,
+            step_share=0.9 if device.startswith("/CPU") else 1.0,
             saved_s=0.6e-3,
             compile_share=2.0 if model.jit_compile else 1.2,
             likely=True,
-            margin_share=-0.25 if device == "/CPU:0" else -0.1,
+            margin_share=-0.25 if device.startswith("/CPU") else -0.1,
         ),
         _kernels(model, step, device, not_looped),
         _xla(model, device, not_xla),
@@ -64,7 +64,7 @@ def candidates(
 
 def unwise_xla(model: keras.Model, device: str) -> str | None:
     """Why XLA is possible but not worth a trial; None when it may be."""
-    if device == "/CPU:0":
+    if device.startswith("/CPU"):
         for layer in private_keras.flatten_layers(model):
             if isinstance(layer, _CONVOLUTIONS):
                 return (
@@ -77,7 +77,7 @@ def unwise_xla(model: keras.Model, device: str) -> str | None:
 
 
 def _xla(model: keras.Model, device: str, impossible: str | None) -> Prior:
-    if device == "/CPU:0":
+    if device.startswith("/CPU"):
         layers = [layer for layer in private_keras.flatten_layers(model) if layer is not model]
         return Prior(
             loop="xla",
@@ -126,6 +126,6 @@ def _kernels(model: keras.Model, step: TracedStep, device: str, impossible: str 
         loop="graph+kernels",
         impossible=impossible,
         over="graph",
-        saved_s=saved * (_CPU_OPERATION_S if device == "/CPU:0" else _GPU_OPERATION_S),
+        saved_s=saved * (_CPU_OPERATION_S if device.startswith("/CPU") else _GPU_OPERATION_S),
         compile_share=2.5,
     )

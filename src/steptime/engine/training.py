@@ -79,7 +79,7 @@ class Training:
             return ArrayFeed(arrays, seed=self._seed or 0, steps_per_epoch=steps_per_epoch)
         device = memory.device_name()
         # TensorFlow cannot save the position of an iterator that prefetches to a device.
-        prefetch_to = None if device == "/CPU:0" or self._checkpoints is not None else device
+        prefetch_to = None if device.startswith("/CPU") or self._checkpoints is not None else device
         return StreamFeed(self._model, device=prefetch_to, **arguments, steps_per_epoch=steps_per_epoch)
 
     def _callback_list(self) -> keras.callbacks.CallbackList:

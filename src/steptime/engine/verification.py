@@ -179,7 +179,9 @@ def computes_coarsely(model: keras.Model, device: str) -> bool:
     """Whether products are rounded to 16 bits or fewer: half precision in a layer, or TF32 on a GPU."""
     layers = private_keras.flatten_layers(model)
     half = any(getattr(layer, "compute_dtype", "") in ("float16", "bfloat16") for layer in layers)
-    return half or (device != "/CPU:0" and bool(tf.config.experimental.tensor_float_32_execution_enabled()))
+    return half or (
+        not device.startswith("/CPU") and bool(tf.config.experimental.tensor_float_32_execution_enabled())
+    )
 
 
 def _log_error(expected: Any, got: Any) -> float:

@@ -80,7 +80,7 @@ class ProcessLauncher:
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=subprocess.STDOUT,
-                    env=worker_variables(plan, os.environ, _bytecode_cache()),
+                    env=worker_variables(plan, os.environ, bytecode_cache()),
                     # Its own session: a Ctrl-C at the terminal reaches it through this process only, once.
                     start_new_session=True,
                 )
@@ -228,7 +228,7 @@ def _last_words(tail: tuple[str, ...]) -> str:
     return tail[-1].strip()[:200] if tail else "it left no words"
 
 
-def _bytecode_cache() -> Path | None:
+def bytecode_cache() -> Path | None:
     """Return a folder for bytecode when that of the installed packages cannot be written."""
     packages = Path(sysconfig.get_path("purelib"))
     if os.access(packages, os.W_OK):

@@ -28,3 +28,20 @@ def worker_variables(plan: Plan, inherited: Mapping[str, str], bytecode_cache: P
     if bytecode_cache is not None and "PYTHONPYCACHEPREFIX" not in inherited:
         variables["PYTHONPYCACHEPREFIX"] = str(bytecode_cache)
     return variables
+
+
+def script_variables(plan: Plan, inherited: Mapping[str, str], bytecode_cache: Path | None) -> dict[str, str]:
+    """Return the whole environment of a script: that of this process, since the script would have it with ``python``.
+
+    Args:
+        plan: With its placement decided. Only a device that was asked for by name hides others.
+        inherited: The environment of this process.
+        bytecode_cache: See ``worker_variables``.
+    """
+    variables = dict(inherited)
+    if plan.placement is not None and plan.settings.device != "auto":
+        variables["CUDA_VISIBLE_DEVICES"] = plan.placement.visible_devices
+    variables[LAUNCHED_VARIABLE] = str(time.perf_counter_ns())
+    if bytecode_cache is not None and "PYTHONPYCACHEPREFIX" not in inherited:
+        variables["PYTHONPYCACHEPREFIX"] = str(bytecode_cache)
+    return variables

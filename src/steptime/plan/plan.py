@@ -23,12 +23,14 @@ class Protocol:
         retries: How often a worker that was killed or crashed is started again.
         on_oom: What happens when memory runs out in training: ``stop``, or ``halve`` to go on with half the batch
             and twice the steps to an update.
+        check_only: Model and data are built and looked at, and nothing is trained.
     """
 
     time_limit_s: float | None = None
     sample_interval_s: float = 0.2
     retries: int = 0
     on_oom: str = "stop"
+    check_only: bool = False
 
     def __post_init__(self) -> None:
         if self.on_oom not in ON_OOM:

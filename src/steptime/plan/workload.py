@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
+from typing import Any
 
 from steptime.errors import UsageError
 
@@ -25,11 +26,12 @@ class Workload:
 
     Attributes:
         name: What people call it: a built-in name, or the file's or module's own.
-        kind: ``built-in``, ``file`` or ``module``.
-        target: A module name, or the absolute path of a file.
+        kind: ``built-in``, ``file``, ``module``, or ``script``: a program that calls ``fit`` itself.
+        target: A module name, or the absolute path of a file; of a script, its path as it was given.
         model_function: Name of the function that returns the Keras model.
         data_function: Name of the function that returns the data.
         compile_function: Name of the optional function that compiles the model.
+        arguments: What follows a script on its command line.
     """
 
     name: str
@@ -38,6 +40,7 @@ class Workload:
     model_function: str = "create_model"
     data_function: str = "load_data"
     compile_function: str = "compile_model"
+    arguments: tuple[str, ...] = ()
 
 
 def parse_workload(text: str) -> Workload:
@@ -79,7 +82,7 @@ def _split(text: str) -> tuple[str, str]:
     return head, tail
 
 
-def _function_names(names: str, text: str) -> dict[str, str]:
+def _function_names(names: str, text: str) -> dict[str, Any]:
     given = [name.strip() for name in names.split(",")] if names else []
     if len(given) > 3 or not all(name.isidentifier() for name in given):
         raise UsageError(

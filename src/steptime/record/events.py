@@ -8,6 +8,7 @@ Every line has ``t_ns`` (monotonic clock) and ``kind``; the last line tells wher
     epoch     epoch, logs, train_ns, validate_ns     an epoch ended
     note      text                                   something a person should read
     attempt   attempt                                the worker ended and is started again
+    inspected (nothing else)                         model_facts.json was written
 
 A full disk loses events, never the training.
 """

@@ -55,7 +55,10 @@ class Outcome:
     phase: str = _doc("the phase in which it ended; the last one when all went well")
     reason: str | None = _doc("why it did not end well, in one line", default=None)
     hint: str | None = _doc("what to do next, in one line", default=None)
-    exit_code: int = _doc("exit code of the command: 0, 2 (wrong use), 3 (failed), 130 (Ctrl-C)", default=0)
+    exit_code: int = _doc(
+        "exit code of the command: 0, 2 (wrong use), 3 (failed), 130 (Ctrl-C); a script's own for a script",
+        default=0,
+    )
     log_tail: tuple[str, ...] = _doc("last lines of worker.log, when it failed", default=())
     fault: Fault | None = _doc(
         "what went wrong, in numbers; null when it is none of those faults", default=None
@@ -104,7 +107,9 @@ class Job:
 class Phase:
     """One stretch of the run."""
 
-    name: str = _doc("start, import, data, build, compile, warmup, train, validate or save")
+    name: str = _doc(
+        "start, import, data, build, compile, inspect, warmup, train, validate, save; or script: its own code"
+    )
     duration_ns: int = _doc("how long it took, by the one monotonic clock")
 
 
@@ -180,6 +185,17 @@ class Proof:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """The ``fit`` call of a script that a record is about."""
+
+    number: int = _doc("which call of the script it is, counted from 1")
+    place: str | None = _doc("file and line of the script that called it; null when no line of it did")
+    device_scope: str | None = _doc(
+        "device of the tf.device(...) around the call, such as CPU:0; null when there was none", default=None
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunRecord:
     """Everything known about one run."""
 
@@ -210,10 +226,13 @@ class RunRecord:
         "earlier starts of the worker, when it was started again", default=()
     )
     unavailable: Mapping[str, str] = _doc("what could not be measured, and why", default_factory=dict)
+    call: Call | None = _doc(
+        "the fit call that it is about, when a script made it; null for a script as a whole", default=None
+    )
 
 
 SECTIONS: tuple[type, ...] = (
-    RunRecord, Outcome, Fault, Attempt, Environment, Job, Phase, Epoch, StepTimes, Memory, DeviceUse, Proof,
+    RunRecord, Outcome, Fault, Attempt, Environment, Job, Phase, Epoch, StepTimes, Memory, DeviceUse, Proof, Call,
 )  # fmt: skip
 
 

@@ -5,6 +5,7 @@ runs/<study>/<run id>/plan.json  events.jsonl  worker.log  steps.npz  tb/  check
 
 import datetime
 import difflib
+import glob
 import json
 import re
 from collections.abc import Iterator
@@ -62,6 +63,29 @@ def rewrite_plan(folder: Path, plan: Plan) -> None:
     """Replace the plan of a run folder; when it was made stays."""
     created = read_plan(folder)[1]
     write_json(folder / PLAN_FILE, {"created": created, "plan": to_json(plan)})
+def create_call_folder(script: Path, number: int, plan: Plan, created: str) -> Path:
+    """Make the run folder of a script's ``fit`` call, beside that of the script, and return it.
+
+    Args:
+        script: Run folder of the script.
+        number: Number of the call, from 1.
+        plan: What the call asks for.
+        created: When the script was planned, ISO 8601.
+    """
+    folder = make_unused(script.parent, f"{script.name}-fit-{number}")
+    write_json(folder / PLAN_FILE, {"created": created, "plan": to_json(plan)})
+    return folder
+
+
+def call_folders(script: Path) -> tuple[Path, ...]:
+    """Return the run folders of a script's ``fit`` calls, in the order of the calls."""
+    begin = f"{script.name}-fit-"
+    numbered = [
+        (int(path.name.removeprefix(begin)), path)
+        for path in script.parent.glob(f"{glob.escape(begin)}*")
+        if path.name.removeprefix(begin).isdigit()
+    ]
+    return tuple(path for _, path in sorted(numbered))
 
 
 @contextmanager

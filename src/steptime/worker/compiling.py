@@ -134,23 +134,6 @@ def head_of(model: keras.Model) -> str:
     return str(getattr(getattr(layer, "activation", None), "__name__", "linear"))
 
 
-def loss_text(model: keras.Model) -> str:
-    """Return the compiled loss in words for the record."""
-    loss = getattr(model, "loss", None)
-    if isinstance(loss, (dict, list, tuple)):
-        items = loss.values() if isinstance(loss, dict) else loss
-        return ", ".join(_one_loss_text(item) for item in items)
-    return _one_loss_text(loss)
-
-
-def _one_loss_text(loss: Any) -> str:
-    if loss is None:
-        return "none"
-    if isinstance(loss, str):
-        return loss
-    return str(getattr(loss, "__name__", None) or type(loss).__name__)
-
-
 def _is_one_hot(labels: "np.ndarray[Any, Any]") -> bool:
     values = np.asarray(labels, dtype=np.float64)
     return bool((values >= 0).all() and np.allclose(values.sum(axis=-1), 1.0, atol=1e-5))

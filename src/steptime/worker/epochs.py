@@ -5,11 +5,10 @@ from typing import Any
 
 import keras
 
-from steptime.record.schema import Epoch
 from steptime.worker.sampling import DeviceWatch
 from steptime.worker.signals import Stop
 from steptime.worker.tensorboard import Board
-from steptime.worker.watch import TrainingWatch, finite_logs
+from steptime.worker.watch import TrainingWatch
 
 
 class EpochEnd(keras.callbacks.Callback):  # type: ignore[misc]
@@ -56,24 +55,6 @@ class EpochEnd(keras.callbacks.Callback):  # type: ignore[misc]
         self.board.epoch(epoch, self.logs[epoch], speed)
         self.devices.show()
         self.watch.epoch_ended(epoch, self.logs[epoch])
-
-
-def epochs_of(watch: TrainingWatch, logs: Mapping[int, Mapping[str, float]]) -> tuple[Epoch, ...]:
-    """Return the epochs, the last of which may be unfinished: its logs are then those of its last block."""
-    epochs = []
-    for number in sorted({block.epoch for block in watch.blocks}):
-        blocks = [block for block in watch.blocks if block.epoch == number]
-        epochs.append(
-            Epoch(
-                epoch=number,
-                logs=finite_logs(logs.get(number, blocks[-1].logs)),
-                steps=sum(block.n_steps for block in blocks),
-                train_ns=sum(block.duration_ns for block in blocks),
-                validate_ns=watch.validation_ns.get(number),
-                end_ns=watch.epoch_end_ns.get(number),
-            )
-        )
-    return tuple(epochs)
 
 
 def _learning_rate(model: keras.Model) -> float | None:

@@ -12,9 +12,10 @@ from steptime.plan.plan import Plan
 from steptime.plan.settings import Settings
 from steptime.plan.workload import Workload
 from steptime.record.schema import Job
-from steptime.worker.compiling import compile_by_settings, loss_text
+from steptime.worker.compiling import compile_by_settings
 from steptime.worker.data import Part, leaves, read_parts, slice_of
 from steptime.worker.loading import guarded, import_workload, workload_function
+from steptime.worker.losses import loss_text
 from steptime.worker.suitability import check_arrays, check_finite, check_labels, check_model_takes
 
 

@@ -14,6 +14,7 @@ WORDS = {
     "data": "loading data",
     "build": "building the model",
     "compile": "compiling",
+    "inspect": "looking at model and data",
     "train": "training",
     "save": "saving the model",
 }

@@ -123,4 +123,7 @@ def _computes(node: Any) -> bool:
 
 
 def _variable_device(variable: Any) -> str:
-    return short_device(str(getattr(getattr(variable, "value", variable), "device", "") or ""))
+    value = getattr(variable, "value", variable)
+    # Of TensorFlow's own variables, which Keras 2 uses, `value` is a method.
+    held = variable if callable(value) else value
+    return short_device(str(getattr(held, "device", "") or ""))

@@ -9,12 +9,14 @@ from pathlib import Path
 import steptime
 from steptime.errors import SteptimeError, UsageError
 from steptime.plan.plan import LAUNCHED_VARIABLE, Plan
+from steptime.plan.script import SCRIPT
 from steptime.record.events import EventWriter
 from steptime.record.out_of_memory import needed_bytes
 from steptime.record.schema import SCHEMA_VERSION, Fault, Outcome, RunRecord
 from steptime.record.store import read_plan, write_record
 from steptime.worker.loading import is_full_disk, is_out_of_memory
 from steptime.worker.phases import PhaseClock
+from steptime.worker.script.run import run_script
 from steptime.worker.signals import Stop, StopSignals
 
 # A process that took longer to start was started by another machine.
@@ -28,6 +30,8 @@ def run(folder: Path) -> int:
     Heavy imports happen inside the phase that names them, so that a broken TensorFlow is a recorded failure.
     """
     plan, created = read_plan(folder)
+    if plan.workload.kind == SCRIPT:
+        return run_script(folder, plan, created, _launched_ns() or time.perf_counter_ns())
     signals = StopSignals()
     facts: dict[str, object] = {}
     events = EventWriter(folder)

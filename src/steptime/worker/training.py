@@ -13,17 +13,19 @@ import keras
 
 from steptime.engine.checkpoints.policy import Checkpoints
 from steptime.engine.fit import run_fit
+from steptime.engine.inspection import gather
 from steptime.engine.request import FitRequest
 from steptime.engine.stop import StopRequested
 from steptime.errors import RunError, UsageError
 from steptime.plan.plan import Placement, Plan
 from steptime.record.events import EventWriter
 from steptime.record.files import replacing, write_arrays
+from steptime.record.model_facts import write_model_facts
 from steptime.record.schema import Job, Memory
 from steptime.record.steps import summarise_blocks
 from steptime.record.store import CHECKPOINTS_FOLDER, DEVICE_FILE, MODEL_FILE, STEPS_FILE
 from steptime.worker import job as jobs
-from steptime.worker.epochs import EpochEnd, epochs_of
+from steptime.worker.epochs import EpochEnd
 from steptime.worker.faults import FaultError, fault_of, iterations_of
 from steptime.worker.job import Data
 from steptime.worker.loading import guarded
@@ -35,7 +37,7 @@ from steptime.worker.signals import Stop, StopSignals
 from steptime.worker.splitting import split_data, split_updates, step_settings
 from steptime.worker.surroundings import describe_surroundings, peak_device_bytes, peak_process_bytes
 from steptime.worker.tensorboard import Board
-from steptime.worker.watch import XLA, TrainingWatch
+from steptime.worker.watch import XLA, TrainingWatch, epochs_of
 
 
 @dataclass(slots=True, kw_only=True)
@@ -63,8 +65,14 @@ class Training:
             data = split_data(jobs.load(module, workload, settings), self.plan.split)
         with self.clock.phase("build"):
             model, output_shape = jobs.build(module, workload, data)
-        with self.clock.phase("compile"):
-            job = self._compile(model, module, data, output_shape)
+        try:
+            with self.clock.phase("compile"):
+                job = self._compile(model, module, data, output_shape)
+        finally:
+            if model.compiled:  # also when the labels do not fit: the findings say more than the first fault
+                self._inspect(model, data)
+        if self.plan.protocol.check_only:
+            return
         with self.signals.stopping(Stop.AFTER_THE_BLOCK):
             with self.clock.phase("train"):
                 watch, fault = self._train(model, data, job)
@@ -90,6 +98,12 @@ class Training:
         job = jobs.describe_job(model, data, step_settings(self.plan), choices)
         self.facts["job"] = job
         return job
+
+    def _inspect(self, model: keras.Model, data: Data) -> None:
+        """Read the facts that the lints ask for; whoever started this run reads the file and applies them."""
+        with self.clock.phase("inspect"):
+            write_model_facts(self.folder, gather(model, FitRequest(**self._fit_arguments(data))))
+            self.events.write("inspected")
 
     def _train(self, model: keras.Model, data: Data, job: Job) -> tuple[TrainingWatch, FaultError | None]:
         """Train; what ended it before its time is returned, so that what was trained is kept first."""

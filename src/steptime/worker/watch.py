@@ -10,6 +10,7 @@ import numpy as np
 
 from steptime.engine.stop import StopRequested
 from steptime.record.events import EventWriter
+from steptime.record.schema import Epoch
 from steptime.worker.faults import Place
 from steptime.worker.proof import GraphRecorder
 from steptime.worker.signals import Stop, StopSignals
@@ -225,3 +226,21 @@ def finite_logs(logs: Mapping[str, Any]) -> dict[str, float | None]:
     """Return logs as plain floats; NaN and infinities become None, as JSON has neither."""
     values = {key: float(value) for key, value in logs.items()}
     return {key: value if np.isfinite(value) else None for key, value in values.items()}
+
+
+def epochs_of(watch: TrainingWatch, logs: Mapping[int, Mapping[str, float]]) -> tuple[Epoch, ...]:
+    """Return the epochs, the last of which may be unfinished: its logs are then those of its last block."""
+    epochs = []
+    for number in sorted({block.epoch for block in watch.blocks}):
+        blocks = [block for block in watch.blocks if block.epoch == number]
+        epochs.append(
+            Epoch(
+                epoch=number,
+                logs=finite_logs(logs.get(number, blocks[-1].logs)),
+                steps=sum(block.n_steps for block in blocks),
+                train_ns=sum(block.duration_ns for block in blocks),
+                validate_ns=watch.validation_ns.get(number),
+                end_ns=watch.epoch_end_ns.get(number),
+            )
+        )
+    return tuple(epochs)

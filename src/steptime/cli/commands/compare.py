@@ -15,6 +15,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         " folder of an earlier comparison",
     )  # fmt: skip
     parser.add_argument(
+        "--script",
+        metavar="'SCRIPT ...'",
+        help="compare a script that calls fit, with its arguments in the quotes",
+    )
+    parser.add_argument(
         "--arm", action="append", default=[], dest="arms", metavar="DEVICE[,KEY=VALUE ...]",
         help="one way to train, such as gpu,precision=mixed_float16; give two or more (default: Keras' own loop and"
         " steptime's, on the CPU and on each GPU)",
@@ -55,7 +60,7 @@ def run(options: argparse.Namespace) -> int:
     elif len(options.words) > 1:
         study = comparing.take_existing(options, options.words)
     else:
-        folder, study = comparing.run_new(options, (options.words or ["mnist-cnn"])[0], ProcessLauncher())
+        folder, study = comparing.run_new(options, comparing.parse_work(options), ProcessLauncher())
     comparison, runs = comparing.comparison_of(folder or Path(), study)
     comparing.refuse_unlike(comparison, study)
     folder = folder or create_study_folder(shared.runs_folder(options), comparing.STUDY_KIND)

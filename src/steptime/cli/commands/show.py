@@ -15,14 +15,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the page or the record."""
+    from steptime.diagnosis.model import lint
     from steptime.plan.codec import to_json
+    from steptime.record.model_facts import read_model_facts
     from steptime.record.store import find_run, read_record
     from steptime.report.pages.run import run_page
     from steptime.report.render.text import render_text
 
-    record = read_record(find_run(shared.runs_folder(options), options.run))
+    folder = find_run(shared.runs_folder(options), options.run)
+    record = read_record(folder)
     if options.json:
         output.out_json(to_json(record))
     else:
-        output.out(render_text(run_page(record)))
+        facts = read_model_facts(folder)
+        output.out(render_text(run_page(record, lint(facts) if facts is not None else None)))
     return 0

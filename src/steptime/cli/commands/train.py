@@ -4,13 +4,14 @@ import argparse
 import os
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from steptime.cli import options as shared
 from steptime.cli import output
 from steptime.errors import UsageError
 
 if TYPE_CHECKING:
+    from steptime.launch.launcher import OnEvent
     from steptime.record.schema import RunRecord
 
 
@@ -80,8 +81,27 @@ def run(options: argparse.Namespace) -> int:
     else:
         folder = create_run_folder(runs, "train", plan)
         with make_progress(settings.epochs) as progress:
-            record = run_attempts(plan, folder, ProcessLauncher(), progress.event)
+            on_event = _with_findings(progress.event, folder)
+            record = run_attempts(plan, folder, ProcessLauncher(), on_event)
     return finish(record, folder, as_json=options.json, debug=options.debug)
+
+
+def _with_findings(show: "OnEvent", folder: Path) -> "OnEvent":
+    """Show the lints' findings before the first step, while there is time to stop the run."""
+
+    def on_event(event: dict[str, Any]) -> None:
+        if event["kind"] != "inspected":
+            show(event)
+            return
+        from steptime.diagnosis.model import lint
+        from steptime.record.model_facts import read_model_facts
+        from steptime.report.pages.lints import finding_lines
+
+        facts = read_model_facts(folder)
+        for line in finding_lines(lint(facts)) if facts is not None else ():
+            show({"kind": "note", "text": line})
+
+    return on_event
 
 
 def finish(record: "RunRecord", folder: Path, *, as_json: bool, debug: bool) -> int:

@@ -13,12 +13,21 @@ from steptime.engine.private_keras.arrays import (
 )
 from steptime.engine.private_keras.callbacks import callback_list, steps_until_save, writes_every_batch
 from steptime.engine.private_keras.epochs import KerasEpochs
+from steptime.engine.private_keras.graph import (
+    Graph,
+    Node,
+    changed_trainable,
+    forget_losses,
+    graph_of,
+    logits_behind,
+)
 from steptime.engine.private_keras.layers import flatten_layers, optimizer_slots
 from steptime.engine.private_keras.results import has_several_losses, is_independent_of_batches
 from steptime.engine.private_keras.trainer import (
     cache_validation,
     epoch_logs,
     evaluate_cached,
+    filter_traceback,
     forget_validation,
     has_strategy,
     in_metric_order,
@@ -38,15 +47,21 @@ from steptime.engine.private_keras.trainer import (
 
 __all__ = [
     "Arrays",
+    "Graph",
     "KerasEpochs",
+    "Node",
     "are_arrays",
     "as_arrays",
     "cache_validation",
     "callback_list",
+    "changed_trainable",
     "epoch_logs",
     "evaluate_cached",
+    "filter_traceback",
     "flatten_layers",
+    "forget_losses",
     "forget_validation",
+    "graph_of",
     "has_several_losses",
     "has_strategy",
     "in_metric_order",
@@ -56,6 +71,7 @@ __all__ = [
     "is_independent_of_batches",
     "limit_epochs",
     "limit_steps",
+    "logits_behind",
     "make_function",
     "make_predict_function",
     "optimizer_slots",

@@ -8,7 +8,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 from keras.src.backend.tensorflow.trainer import TFEpochIterator
-from keras.src.utils import python_utils
+from keras.src.utils import python_utils, traceback_utils
 from tensorflow.python.framework import config as tf_config
 
 
@@ -24,6 +24,12 @@ def overrides(model: keras.Model, name: str) -> bool:
     """Whether the person's class replaces the method `name` of Keras' trainer."""
     found = getattr(type(model), name)
     return found is not stock(name) and found is not getattr(keras.Model, name)
+
+
+def filter_traceback(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`function`, whose errors show as few frames of Keras and TensorFlow as those of Keras' own methods."""
+    filtered: Callable[..., Any] = traceback_utils.filter_traceback(function)
+    return filtered
 
 
 def own_or_stock(model: keras.Model, name: str, *, check_override: bool) -> Callable[..., Any]:

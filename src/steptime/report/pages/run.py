@@ -5,8 +5,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from steptime import units
+from steptime.diagnosis.model.rule import LintReport
 from steptime.record.schema import DeviceUse, Proof, RunRecord
 from steptime.report.document import Code, Document, Heading, Part, Table, Text
+from steptime.report.pages.lints import lint_parts
 
 UNKNOWN = "-"
 _PLAIN = ("", "")
@@ -17,8 +19,13 @@ def run_summary(record: RunRecord) -> Document:
     return Document(title="", parts=(Table(columns=_PLAIN, rows=_main_rows(record)),))
 
 
-def run_page(record: RunRecord) -> Document:
-    """Return everything a record holds that a person may want to read."""
+def run_page(record: RunRecord, lints: LintReport | None = None) -> Document:
+    """Return everything a record holds that a person may want to read.
+
+    Args:
+        record: The record.
+        lints: What the lints say about model and data; None when their facts were not read.
+    """
     outcome = record.outcome
     ended = f"ended: {outcome.status}" + (
         f" in phase {outcome.phase}: {outcome.reason}" if outcome.reason else ""
@@ -29,6 +36,8 @@ def run_page(record: RunRecord) -> Document:
     ]
     if outcome.log_tail:
         parts += [Heading(text="Last lines of worker.log"), Code(text="\n".join(outcome.log_tail))]
+    if lints is not None:
+        parts += [Heading(text="Findings about model and data"), *lint_parts(lints)]
     if record.phases:
         rows = tuple((phase.name, units.seconds(phase.duration_ns / 1e9)) for phase in record.phases)
         parts += [Heading(text="Phases"), Table(columns=_PLAIN, rows=rows, right=(1,))]
@@ -42,13 +51,19 @@ def run_page(record: RunRecord) -> Document:
     if record.devices:
         rows = tuple((use.name, device_sentence(use)) for use in record.devices)
         parts += [Heading(text="Devices during the training"), Table(columns=_PLAIN, rows=rows)]
+    return Document(title=record.run_id, parts=(*parts, *_surroundings(record)))
+
+
+def _surroundings(record: RunRecord) -> list[Part]:
+    """What surrounded the training: environment, what could not be measured, and the command."""
+    parts: list[Part] = []
     if record.environment:
         parts += [Heading(text="Environment"), Table(columns=_PLAIN, rows=environment_rows(record))]
     if record.unavailable:
         parts += [Heading(text="Not measured"), Table(columns=_PLAIN, rows=tuple(record.unavailable.items()))]
     if record.plan.command:
         parts += [Heading(text="Command"), Code(text=shlex.join(record.plan.command))]
-    return Document(title=record.run_id, parts=tuple(parts))
+    return parts
 
 
 def shown(value: float | None) -> str:

@@ -1,0 +1,117 @@
+"""Facts of the validation data: are they the training data, and do they show the same classes?"""
+
+import math
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from steptime.engine.inspection import pipeline
+from steptime.engine.inspection.data import arrays_of, classes_of
+from steptime.engine.inspection.sample import leaves, rows, shape_of
+from steptime.engine.inspection.subject import DoesNotApply, NotKnown, Subject
+
+_COMPARED = 500
+# Hashing this many bytes takes about a tenth of a second.
+_HASHED_BYTES = 128 * 2**20
+_HASHED_ROWS = 150_000
+# Fewer samples of a class than this tell nothing about its share.
+_SAMPLES_A_CLASS = 10
+
+
+def read_validation(subject: Subject) -> dict[str, Any]:
+    """How much of the validation data is trained on.
+
+    Raises:
+        DoesNotApply: There are none.
+        NotKnown: They can't be compared without making them.
+    """
+    given = subject.request.validation_data
+    if given is None:
+        raise DoesNotApply("there are no validation data of their own")
+    if given is subject.request.x:
+        return _same("object")
+    if isinstance(given, tf.data.Dataset):
+        elements = pipeline.sliced(given)
+        x_val = elements[0] if isinstance(elements, tuple) else elements
+    elif isinstance(given, (tuple, list)) and given:
+        x_val = given[0]
+    else:
+        raise NotKnown("the validation data come from Python code, which is not called for this")
+    if x_val is subject.request.x:
+        return _same("object")
+    x, _ = arrays_of(subject)
+    train, held = leaves(x), leaves(x_val)
+    if len(train) != len(held) or not train or shape_of(train[0][1])[1:] != shape_of(held[0][1])[1:]:
+        raise NotKnown("training and validation inputs have different forms")
+    return _compared(train[0][1], held[0][1])
+
+
+def _same(how: str) -> dict[str, Any]:
+    return {"same": how, "overlap_share": None, "compared": None, "samples": None, "numbers": None}
+
+
+def _compared(train: Any, held: Any) -> dict[str, Any]:
+    shape = shape_of(held)
+    facts = {"same": None, "overlap_share": None, "samples": shape[0], "numbers": math.prod(shape[1:])}
+    some = rows(held, most_rows=_COMPARED)
+    facts["compared"] = len(some)
+    if shape_of(train) == shape and np.array_equal(some, rows(train, most_rows=_COMPARED)):
+        return facts | {"same": "values", "overlap_share": 1.0}
+    whole = isinstance(train, (np.ndarray, tf.Tensor)) and not isinstance(train, np.memmap)
+    if not whole or shape_of(train)[0] > _HASHED_ROWS:
+        raise NotKnown("the training data are too large to look for each validation sample among them")
+    values = np.asarray(train)
+    if values.nbytes > _HASHED_BYTES or values.dtype != some.dtype:
+        raise NotKnown(
+            "the training data are too large, or of another dtype, to look for validation samples among them"
+        )
+    known = {hash(row.tobytes()) for row in values}
+    return facts | {"overlap_share": sum(hash(row.tobytes()) in known for row in some) / max(len(some), 1)}
+
+
+def read_split(subject: Subject) -> dict[str, Any]:
+    """How the labels that `validation_split` holds back differ from the rest.
+
+    Raises:
+        DoesNotApply: There is no split.
+        NotKnown: The targets are not one number a sample.
+    """
+    request = subject.request
+    if not request.validation_split or request.validation_data is not None:
+        raise DoesNotApply("there is no validation_split")
+    classes = classes_of(request.y)
+    facts: dict[str, Any] = {"share": float(request.validation_split), "unseen_share": None, "distance": None}
+    if classes is None:
+        classes, is_class = _bins(request.y), False
+    else:
+        is_class = True
+    cut = math.floor(len(classes) * (1.0 - request.validation_split))
+    head, tail = classes[:cut], classes[cut:]
+    names, numbers = np.unique(classes, return_inverse=True)
+    facts |= {"samples": len(tail), "classes": len(names)}
+    if len(tail) < _SAMPLES_A_CLASS * len(names) or not len(head):
+        return facts
+    counted = [
+        np.bincount(numbers[part], minlength=len(names)) for part in (slice(None, cut), slice(cut, None))
+    ]
+    shares = [count / count.sum() for count in counted]
+    facts["distance"] = float(np.abs(shares[0] - shares[1]).sum() / 2)
+    if is_class:
+        facts["unseen_share"] = float(shares[1][counted[0] == 0].sum())
+    return facts
+
+
+def _bins(y: Any) -> "np.ndarray[Any, Any]":
+    """Ten bins of equal size for targets that are numbers.
+
+    Raises:
+        NotKnown: They are not one number a sample.
+    """
+    found = leaves(y)
+    values = np.asarray(found[0][1]) if len(found) == 1 else np.empty((0, 2))
+    if values.size != len(values) or not values.size or values.dtype.kind not in "iuf":
+        raise NotKnown("the targets are not one number or class a sample")
+    flat = values.reshape(-1)
+    edges = np.quantile(flat, np.linspace(0.1, 0.9, 9))
+    return np.asarray(np.searchsorted(edges, flat))
