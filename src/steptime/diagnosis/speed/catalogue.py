@@ -14,6 +14,7 @@ SPEED_FACTS: dict[str, str] = {
     "doubled_step_s": "time of a step with twice the batch, from memory",
     "best_step_s": "time that this step would take at the machine's measured ceilings",
     "batch_size": "samples of a step",
+    "batch_size_next": "the next larger batch that is worth trying",
     "epochs": "planned epochs",
     "run_steps": "planned steps of the whole run",
     "steps_per_epoch": "steps of an epoch",
@@ -28,14 +29,13 @@ SPEED_FACTS: dict[str, str] = {
     "python_maps": "whether a map calls Python (py_function, numpy_function)",
     "ends_in_prefetch": "whether the pipeline ends in prefetch",
     "data_bytes": "size of one pass over the pipeline's output",
-    "memory_free_bytes": "free memory of the host",
+    "memory_left_bytes": "memory that the process may use and does not",
     "workers": "worker threads or processes of a PyDataset",
     "input_dtypes": "dtypes of the batches, as they come",
     # Loop and Python
     "loop": "loop that executed the steps: keras, graph or xla",
     "loop_asked": "loop that was asked for",
     "eager": "whether steps run eagerly, op by op from Python",
-    "eager_reason": "what makes them run eagerly",
     "xla": "whether XLA compiles the training step",
     "xla_asked": "the setting xla",
     "layers_without_xla": "layers that keep Keras from using XLA",
@@ -44,7 +44,6 @@ SPEED_FACTS: dict[str, str] = {
     "retrace_shapes": "shapes that caused it",
     "slowest_callback": "class of the callback that takes longest",
     "slowest_callback_s": "time of that callback per step",
-    "batch_callbacks": "callbacks that are called at every batch",
     "checkpoint": "class of the callback that saves the model",
     "checkpoint_s": "time of saving, per step",
     # Model
@@ -84,11 +83,9 @@ SPEED_FACTS: dict[str, str] = {
     "launch_s": "measured time to launch one kernel",
     "pageable_copy_s": "part of a step in host-to-device copies from pageable memory",
     "pageable_copy_bytes": "bytes of these copies, per step",
-    "unused_data_fits": "whether the training data fit into the device's memory and are not kept there",
     # Validation
     "validation_s": "time of one validation",
     "train_epoch_s": "time of the training steps of an epoch",
     "validation_freq": "epochs between validations",
-    "validation_batch_size": "samples of a validation step",
 }
 """Every ``_s`` is in seconds and, unless said otherwise, per training step."""

@@ -36,7 +36,7 @@ def evaluate(rules: Sequence[SpeedRule], facts: Facts) -> SpeedDiagnosis:
         rules: The rules to weigh; of equal savings the earlier rule stands first.
         facts: What is known, with ``catalogue.SPEED_FACTS`` as names; a missing fact leads to "not checked".
     """
-    weighed = [_weigh(rule, facts) for rule in rules]
+    weighed = [one for rule in rules if (one := _weigh(rule, facts)) is not None]
     found = [one for one in weighed if one.verdict.holds and _is_worth_it(one, facts)]
     # What nobody priced may be nothing: it explains nothing away.
     explained = {kind for one in found if one.step_s is not None for kind in one.rule.explains}
@@ -49,8 +49,13 @@ def evaluate(rules: Sequence[SpeedRule], facts: Facts) -> SpeedDiagnosis:
     )
 
 
-def _weigh(rule: SpeedRule, facts: Facts) -> _Weighed:
-    verdict = rule.when.judge(Situation(facts=facts, text=Text(())))
+def _weigh(rule: SpeedRule, facts: Facts) -> _Weighed | None:
+    """Judge one rule; None where the question makes no sense."""
+    situation = Situation(facts=facts, text=Text(()))
+    applies = rule.applies.judge(situation) if rule.applies else Verdict(holds=True)
+    if applies.holds is False:
+        return None
+    verdict = rule.when.judge(situation) if applies.holds else applies
     values = [facts.get(name) for name in rule.saving.names]
     missing = tuple(name for name, value in zip(rule.saving.names, values, strict=True) if value is None)
     step_s = None if missing or not verdict.holds else max(float(rule.saving.calculate(*values)), 0.0)
@@ -79,7 +84,9 @@ def _finding(weighed: _Weighed, facts: Facts) -> SpeedFinding:
         evidence=weighed.verdict.evidence and _evidence(weighed, facts),
         saves_at_most_s=step_s * run_steps if step_s is not None and isinstance(run_steps, int) else None,
         saves_step_s=step_s,
-        saves_share=step_s / whole_s if step_s is not None and isinstance(whole_s, float) and whole_s else None,
+        saves_share=step_s / whole_s
+        if step_s is not None and isinstance(whole_s, float) and whole_s
+        else None,
         how=how,
         remedy=_remedy(rule, facts),
         link=f"{MANUAL}#{rule.kind}",

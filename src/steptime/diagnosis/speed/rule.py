@@ -48,6 +48,7 @@ class SpeedRule:
         kind: Its stable name, as in JSON, links and files.
         title: What is wrong, in one sentence; ``{name}`` stands for a fact.
         cause: Why it costs time, for people who meet it the first time.
+        applies: Where the question makes sense at all; elsewhere the rule says nothing. ``None`` for everywhere.
         when: When it is there.
         saving: What it costs at most.
         ways: What to do; the first that fits is shown.
@@ -65,6 +66,7 @@ class SpeedRule:
     saving: Saving
     ways: tuple[Way, ...]
     clear: str
+    applies: Condition | None = None
     explains: tuple[str, ...] = ()
     source: str = ""
     fires: tuple[Mapping[str, Value], ...] = field(default=(), repr=False)
@@ -145,8 +147,10 @@ def shown(name: str, value: Value | None) -> str:
         return "?"
     if isinstance(value, tuple):
         return ", ".join(value)
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return {True: "yes", False: "no"}.get(value, value) if isinstance(value, bool) else value
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, str):
+        return value
     if name.endswith("_s"):
         return units.seconds(value)
     if name.endswith("_bytes"):

@@ -1,0 +1,26 @@
+"""Other processes use the same device."""
+
+from steptime.diagnosis.condition import more
+from steptime.diagnosis.speed.rule import Saving, SpeedRule, Way
+
+RULE = SpeedRule(
+    kind="busy-neighbour",
+    title="Other processes use {other_work_share} of the device that this run trains on.",
+    cause="The processors, or the GPU, are shared: what others use is not there for the training.",
+    when=more("other_work_share", 0.15),
+    saving=Saving(
+        names=("step_s", "other_work_share", "own_work_share"),
+        calculate=lambda step, other, own: step * other / max(own + other, 1e-9),
+        how="their part ({other_work_share}) of all the work that the device did; this run had {own_work_share}",
+    ),
+    ways=(
+        Way(
+            lines=("nvidia-smi  # lists processes on the GPU: {other_processes}",),
+            where=more("launches", 0),
+        ),
+        Way(lines=("top  # end them, let them wait, or train elsewhere",)),
+    ),
+    clear="Nobody else uses the device.",
+    fires=({"other_work_share": 0.5, "own_work_share": 0.45, "step_s": 0.01},),
+    silent=({"other_work_share": 0.03, "own_work_share": 0.9, "step_s": 0.01},),
+)
