@@ -50,6 +50,14 @@ def doctor_page() -> str:
     return doctor_markdown(RULES)
 
 
+def profile_page() -> str:
+    """Return docs/profile.md: how a step is taken apart, and every finding about speed."""
+    from steptime.diagnosis.speed.manual import profile_markdown
+    from steptime.diagnosis.speed.rules import RULES
+
+    return profile_markdown(RULES)
+
+
 def settings_page() -> str:
     """Return docs/settings.md: every setting."""
     lines = [
@@ -83,6 +91,7 @@ def cli_page() -> str:
 PAGES: dict[str, Callable[[], str]] = {
     "cli.md": cli_page,
     "doctor.md": doctor_page,
+    "profile.md": profile_page,
     "record.md": record_page,
     "settings.md": settings_page,
 }

@@ -24,6 +24,7 @@ NOT_RULES = {
     "facts_of_model",
     "facts_of_pipeline",
     "manual",
+    "trial",
 }
 KINDS = [rule.kind for rule in RULES]
 

@@ -117,7 +117,10 @@ def _fine(weighed: Sequence[_Weighed], facts: Facts) -> Iterator[dict[str, str]]
         elif one.verdict.holds and not _is_worth_it(one, facts):
             title = filled(one.rule.title, facts).rstrip(".")
             saved = shown("_s", one.step_s)
-            yield {"kind": one.rule.kind, "what": f"{title}, but that costs only {saved} of a step."}
+            yield {
+                "kind": one.rule.kind,
+                "what": f"{title}: {saved} of a step at most is too little to matter.",
+            }
 
 
 def _unchecked(weighed: Sequence[_Weighed], facts: Facts) -> Iterator[dict[str, str]]:

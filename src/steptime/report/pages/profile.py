@@ -21,8 +21,8 @@ from steptime.report.pages.profiled import (
 from steptime.report.pages.run import environment_rows
 
 _PLAIN = ("", "")
-# The summary keeps to 40 lines; the page has all findings.
-_SHOWN = 4
+# The summary keeps to 40 lines, with remedies that were tried too; the page has all findings.
+_SHOWN, _SHOWN_BESIDE_TRIALS = 4, 3
 
 
 def profile_summary(profiled: Profiled) -> Document:
@@ -34,7 +34,7 @@ def profile_summary(profiled: Profiled) -> Document:
     findings = profiled.diagnosis.findings
     if findings:
         parts.append(Heading(text="What would help, the most first"))
-        parts.append(_short_findings(findings))
+        parts.append(_short_findings(findings, _SHOWN_BESIDE_TRIALS if profiled.trials else _SHOWN))
     else:
         parts.append(Text(text="No rule found anything that costs 3 % of a step or more."))
     if profiled.trials:
@@ -120,13 +120,13 @@ def _short_parts(profiled: Profiled) -> Table:
     return Table(columns=table.columns, rows=rows, right=table.right)
 
 
-def _short_findings(findings: tuple[SpeedFinding, ...]) -> Table:
+def _short_findings(findings: tuple[SpeedFinding, ...], number: int) -> Table:
     rows = []
-    for found in findings[:_SHOWN]:
+    for found in findings[:number]:
         remedy = patch_text(found.remedy) or found.remedy.lines[0]
         rows.append((saving_text(found).partition("\n")[0], f"{found.kind}: {found.title}"))
         rows.append(("", remedy))
-    left = len(findings) - _SHOWN
+    left = len(findings) - number
     if left > 0:
         rows.append(("", f"and {left} more in the report"))
     return Table(columns=("saves at most", ""), rows=tuple(rows))
