@@ -66,7 +66,7 @@ def plan_trials(
         Arm(name=BASELINE, changes={"device": settings.device}),
         *(Arm(name=found.kind, changes=dict(found.remedy.patch)) for found in findings),
     )
-    protocol = dataclasses.replace(record.plan.protocol, **_UNPROFILED)
+    protocol = dataclasses.replace(record.plan.protocol, profile=False)
     base: Plan = dataclasses.replace(record.plan, settings=settings, protocol=protocol, export=None)
     placement = record.plan.placement
     assert placement is not None  # every plan that was launched has one
@@ -77,10 +77,6 @@ def plan_trials(
         limits=Limits(budget_s=budget_s),
     )
     return campaign, Study(arms=arms, baseline=BASELINE, command=record.plan.command)
-
-
-# The fields of a protocol that make a run a profile.
-_UNPROFILED = {"profile": False}
 
 
 def _short(settings: Settings, profiled: Profiled, findings: Sequence[SpeedFinding]) -> Settings:

@@ -19,10 +19,12 @@ class Protocol:
     Attributes:
         time_limit_s: A run that takes longer is ended and recorded as a failure; None for no limit.
         sample_interval_s: Seconds between readings of the device.
+        profile: Whether the run is taken apart by short timings instead of being trained to its end.
     """
 
     time_limit_s: float | None = None
     sample_interval_s: float = 0.2
+    profile: bool = False
 
     def __post_init__(self) -> None:
         if self.time_limit_s is not None and not 0 < self.time_limit_s < math.inf:

@@ -11,8 +11,8 @@ _HEAD = """\
 
 <!-- Made from the rules by scripts/docs: edit src/steptime/diagnosis/speed instead. -->
 
-`steptime profile` trains a job for some seconds in a process of its own and says what bounds a step, what would make it
-faster, and by how much at most.
+`steptime profile` trains a job for some seconds in a process of its own and says what bounds a step, what would
+make it faster, and by how much at most.
 
 ```
 steptime profile                       # the built-in job
@@ -34,39 +34,42 @@ Five short timings, taken in turns so that a drift of the machine meets all alik
 | the step alone, in one compiled loop | Python between the steps as well | what Python and dispatch cost |
 | the step alone, with twice the batch | | what of it does not grow with the batch |
 
-The parts are shown to scale and add up to the measured step; a page whose parts miss it by more than 3 % says so. One of
-`input`, `host`, `compute` and `memory` is the answer when it alone makes up most of the step; else it is `mixed`, or
-`unknown` when the timings spread too much.
+The parts are shown to scale and add up to the measured step; a page whose parts miss it by more than 3 % says
+so. One of `input`, `host`, `compute` and `memory` is the answer when it alone makes up most of the step; else
+it is `mixed`, or `unknown` when the timings spread too much.
 
-A trace of a few steady steps by TensorFlow's profiler gives the time of each type of operation and of each layer. It is
-digested in the worker into `ops.json`, so that reading it later needs no TensorFlow; the whole trace stays beside it for
-`steptime board`. Tracing disturbs: the page says by how much when it is more than 5 %. Times of operations are therefore
-used as shares, and scaled to the time that the step takes without the profiler.
+A trace of a few steady steps by TensorFlow's profiler gives the time of each type of operation and of each
+layer. It is digested in the worker into `ops.json`, so that reading it later needs no TensorFlow; the whole
+trace stays beside it for `steptime board`. Tracing disturbs: the page says by how much when it is more than 5
+%. Times of operations are therefore used as shares, and scaled to the time that the step takes without the
+profiler.
 
-The machine's own ceilings (matrix products in each precision, a copy in memory, a copy to the device, the start of one
-operation) are measured once and kept. They are what TensorFlow reached here, not what a data sheet says.
+The machine's own ceilings (matrix products in each precision, a copy in memory, a copy to the device, the start
+of one operation) are measured once and kept. They are what TensorFlow reached here, not what a data sheet says.
 
 ## What a price means
 
-A finding's saving is a limit: no more than that can be gained by this remedy. Savings of several findings do not add up,
-since two remedies may remove the same wait. Each finding says how its limit was derived. What would save less than
+A finding's saving is a limit: no more than that can be gained by this remedy. Savings of several findings do
+not add up, since two remedies may remove the same wait. Each finding says how its limit was derived. What would
+save less than
 """
 
 _MIDDLE = """\
 of a step, or less than the timings spread, is not reported as a finding.
 
-`--try` replaces the limit by a measurement, for remedies that are settings. The run as it is and one arm for each remedy
-take turns in fresh processes, exactly as in `steptime compare`; the answer has an interval, and losses and metrics are
-compared. A remedy that changes results by more than rounding (another batch size, another precision) says so.
+`--try` replaces the limit by a measurement, for remedies that are settings. The run as it is and one arm for
+each remedy take turns in fresh processes, exactly as in `steptime compare`; the answer has an interval, and
+losses and metrics are compared. A remedy that changes results by more than rounding (another batch size,
+another precision) says so.
 
 A fact that is missing leads to "not checked", with the reason, never to "fine".
 
 ## What was never run on a GPU
 
-This program was built on a machine without a GPU. The following is tested on recorded or made-up traces and records only:
-device planes of a trace (kernels, launches, gaps, copies and their kind of memory), NVML's readings (throttling, other
-processes), ceilings of tensor cores, and the findings that rest on them: GPU_KINDS. What they say on a real GPU should be
-believed only as far as `--try` or `steptime compare` confirms it.
+This program was built on a machine without a GPU. The following is tested on recorded or made-up traces and
+records only: device planes of a trace (kernels, launches, gaps, copies and their kind of memory), NVML's
+readings (throttling, other processes), ceilings of tensor cores, and the findings that rest on them: GPU_KINDS.
+What they say on a real GPU should be believed only as far as `--try` or `steptime compare` confirms it.
 """
 
 
@@ -114,9 +117,9 @@ def _way(way: Way) -> Iterator[str]:
 
 
 def _with_meanings(text: str) -> str:
-    """Write the name of a fact in italics where a run has its value."""
+    """Write the name of a fact as code where a run has its value."""
     for name in SPEED_FACTS:
-        text = text.replace(f"{{{name}}}", f"*{name}*")
+        text = text.replace(f"{{{name}}}", f"`{name}`")
     return text
 
 
