@@ -24,7 +24,7 @@ class Ceilings:
     key: str = described("machine and versions for which it holds")
     measured: str = described("when, UTC, ISO 8601")
     flops_per_s: Mapping[str, float] = described(
-        "floating-point operations a second of a large matrix product: float32, tf32, bfloat16, float16"
+        "floating-point operations a second of a large matrix product: float32, tf32, bfloat16, float16, float64"
     )
     memory_bytes_per_s: float | None = described(
         "bytes read and written a second by a copy in the device's memory"

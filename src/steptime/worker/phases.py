@@ -15,6 +15,7 @@ WORDS = {
     "build": "building the model",
     "compile": "compiling",
     "train": "training",
+    "profile": "taking steps apart",
     "save": "saving the model",
 }
 

@@ -22,7 +22,9 @@ from steptime.worker.epochs import EpochEnd, epochs_of
 from steptime.worker.job import Data
 from steptime.worker.loading import guarded
 from steptime.worker.machine import set_up, take_device
+from steptime.worker.own_callbacks import own_callbacks
 from steptime.worker.phases import PhaseClock
+from steptime.worker.profiling import Profiling
 from steptime.worker.proof import GraphRecorder, make_proof
 from steptime.worker.sampling import DeviceWatch, open_devices
 from steptime.worker.signals import Stop, StopRequested, StopSignals
@@ -58,9 +60,13 @@ class Training:
             model, output_shape = jobs.build(module, workload, data)
         with self.clock.phase("compile"):
             job = self._compile(model, module, data, output_shape)
+            callbacks = own_callbacks(module, workload)
+        if self.plan.protocol.profile:
+            self._profile(model, data, job, callbacks)
+            return
         with self.signals.stopping(Stop.AFTER_THE_BLOCK):
             with self.clock.phase("train"):
-                watch = self._train(model, data, job)
+                watch = self._train(model, data, job, callbacks)
             self._conclude(model, watch, device)
             with self.clock.phase("save"):
                 self._save(model)
@@ -78,7 +84,31 @@ class Training:
         self.facts["job"] = job
         return job
 
-    def _train(self, model: keras.Model, data: Data, job: Job) -> TrainingWatch:
+    def _profile(
+        self, model: keras.Model, data: Data, job: Job, callbacks: list[keras.callbacks.Callback]
+    ) -> None:
+        """Take the job apart instead of training it to its end."""
+        profiling = Profiling(
+            folder=self.folder,
+            settings=self.plan.settings,
+            device=str(self.facts["device"]),
+            note=lambda text: self.events.write("note", text=text),
+            is_stopped=lambda: self.signals.requested,
+        )
+        devices = self._device_watch()
+        with self.signals.stopping(Stop.AFTER_THE_BLOCK), self.clock.phase("profile"):
+            try:
+                with devices:
+                    guarded(
+                        lambda: profiling.run(model, data.training, data.validation, callbacks, job),
+                        "Profiling",
+                    )
+            finally:
+                self.facts |= devices.conclude(self.folder / DEVICE_FILE, self.clock.origin_ns)
+
+    def _train(
+        self, model: keras.Model, data: Data, job: Job, callbacks: list[keras.callbacks.Callback]
+    ) -> TrainingWatch:
         settings = self.plan.settings
         watch = TrainingWatch(
             events=self.events,
@@ -93,7 +123,7 @@ class Training:
         board = Board(self.folder / "tb", settings, self.plan.workload.name)
         devices = self._device_watch()
         epoch_end = EpochEnd(watch, board, devices)
-        arguments = self._fit_arguments(data) | {"callbacks": [epoch_end], "observer": watch}
+        arguments = self._fit_arguments(data) | {"callbacks": [*callbacks, epoch_end], "observer": watch}
         watch.recorder.start()
         try:
             with devices:
