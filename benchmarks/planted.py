@@ -87,13 +87,13 @@ def neighbours(count):
             other.join()
 
 
-def profile(plant, runs, *, is_planted):
+def profile(plant, runs, *, is_planted, with_trials):
     """Run the command, and return its JSON, or why there is none."""
     settings = plant.common + (plant.planted if is_planted else plant.twin)
     command = [sys.executable, "-m", "steptime", "profile", HERE / "planted" / f"{plant.job}.py"]
     command += ["--device", "cpu", "--epochs", "5", "--json", "--runs", runs]
     command += [word for setting in settings for word in ("--set", setting)]
-    if is_planted and plant.tried:
+    if is_planted and plant.tried and with_trials:
         command += ["--try", "--time-budget", "120"]
     count = (os.cpu_count() or 1) if is_planted and plant.neighbour else 0
     with neighbours(count):
@@ -105,9 +105,12 @@ def profile(plant, runs, *, is_planted):
             timeout=TIMEOUT_S,
         )
     try:
-        return json.loads(done.stdout)
+        answer = json.loads(done.stdout)
     except ValueError:
+        answer = {}
+    if "findings" not in answer:
         return {"failed": (done.stderr.strip() or "no output")[-400:], "findings": [], "trials": []}
+    return answer
 
 
 def judge(plant, planted, twin):
@@ -172,6 +175,7 @@ def tried(trial):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--only", nargs="+", choices=[plant.name for plant in PLANTS])
+    parser.add_argument("--no-try", action="store_true", help="do not measure the remedies")
     parser.add_argument("--runs", type=Path, help="keep the runs in this folder")
     parser.add_argument("--out", type=Path, default=RESULTS)
     options = parser.parse_args()
@@ -182,7 +186,8 @@ def main():
         for plant in PLANTS:
             if options.only and plant.name not in options.only:
                 continue
-            row = judge(plant, profile(plant, runs, is_planted=True), profile(plant, runs, is_planted=False))
+            planted = profile(plant, runs, is_planted=True, with_trials=not options.no_try)
+            row = judge(plant, planted, profile(plant, runs, is_planted=False, with_trials=False))
             rows[plant.name] = row
             verdict = "ok" if row["named"] and row["twin_silent"] else "NOT AS PLANTED"
             print(

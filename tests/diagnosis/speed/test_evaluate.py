@@ -68,9 +68,9 @@ def test_a_consequence_is_not_reported_beside_its_cause() -> None:
 
 
 def test_a_cause_that_is_worth_nothing_explains_nothing() -> None:
-    rules = (rule("cause", saves="callback_s", explains=("effect",)), rule("effect"))
+    rules = (rule("cause", saves="host_s", explains=("effect",)), rule("effect"))
 
-    diagnosis = evaluate(rules, facts(callback_s=0.0001))
+    diagnosis = evaluate(rules, facts(host_s=0.0001))
 
     assert [finding.kind for finding in diagnosis.findings] == ["effect"]
     assert diagnosis.fine == (
@@ -145,7 +145,6 @@ def test_a_rule_cannot_ask_for_a_fact_that_nobody_supplies() -> None:
             name: st.floats(0.0, 1.0)
             for name in (
                 "input_s",
-                "callback_s",
                 "host_s",
                 "compute_s",
                 "memory_s",
@@ -167,7 +166,7 @@ def test_a_rule_cannot_ask_for_a_fact_that_nobody_supplies() -> None:
     )
 )
 def test_no_finding_saves_more_than_the_step_or_less_than_is_worth_a_word(values) -> None:
-    step_s = sum(values[name] for name in ("input_s", "callback_s", "host_s", "compute_s", "memory_s")) + 1e-6
+    step_s = sum(values[name] for name in ("input_s", "host_s", "compute_s", "memory_s")) + 1e-6
     step_s = max(step_s, values["resident_step_s"], values["retrace_s"])
     found = evaluate(
         RULES, Facts(values={**values, "step_s": step_s, "device": "cpu"}, catalogue=SPEED_FACTS)

@@ -246,3 +246,11 @@ def test_a_timing_that_was_not_made_is_unknown() -> None:
     timings = dataclasses.replace(profile.timings, doubled=dataclasses.replace(make_timing(1.0), step_s=()))
 
     assert facts(dataclasses.replace(profile, timings=timings)).get("doubled_step_s") is None
+
+
+@pytest.mark.parametrize(("doubled_s", "batch_size"), [(0.0100, 512), (0.0150, 128), (0.0196, 64)])
+def test_the_next_batch_is_the_first_with_which_the_device_is_busy(doubled_s: float, batch_size: int) -> None:
+    profile = make_profile()
+    timings = dataclasses.replace(profile.timings, resident=make_timing(0.01), doubled=make_timing(doubled_s))
+
+    assert facts(dataclasses.replace(profile, timings=timings)).get("batch_size_next") == batch_size

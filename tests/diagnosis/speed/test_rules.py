@@ -55,8 +55,14 @@ def test_every_file_is_listed_once() -> None:
 
 @pytest.mark.parametrize("rule", RULES, ids=KINDS)
 def test_a_rule_is_complete_and_asks_only_for_facts_that_there_are(rule: SpeedRule) -> None:
-    conditions = [rule.when, *(way.where for way in rule.ways if way.where is not None)]
-    names = {name for condition in conditions for leaf in leaves(condition) for name in leaf.names}
+    conditions = [rule.when, rule.applies, *(way.where for way in rule.ways)]
+    names = {
+        name
+        for condition in conditions
+        if condition is not None
+        for leaf in leaves(condition)
+        for name in leaf.names
+    }
 
     assert rule.title.endswith(".")
     assert rule.cause.endswith(".")
@@ -107,3 +113,14 @@ def test_without_facts_no_rule_says_anything(rule: SpeedRule) -> None:
     assert diagnosis.findings == ()
     assert diagnosis.fine == ()
     assert [line["kind"] for line in diagnosis.unchecked] == [rule.kind]
+
+
+def test_every_fact_of_the_catalogue_is_asked_for() -> None:
+    asked = {"step_s", "step_error_share", "run_steps"}  # by every rule: see evaluate
+    for rule in RULES:
+        conditions = [rule.when, rule.applies, *(way.where for way in rule.ways)]
+        leaves_of = [leaf for condition in conditions if condition is not None for leaf in leaves(condition)]
+        asked |= {name for leaf in leaves_of for name in leaf.names} | set(rule.saving.names)
+        asked |= set(re.findall(r"\{(\w+)\}", texts(rule)))
+
+    assert asked == set(SPEED_FACTS)

@@ -1,6 +1,6 @@
 """Other processes use the same device."""
 
-from steptime.diagnosis.condition import more
+from steptime.diagnosis.condition import is_, more
 from steptime.diagnosis.speed.rule import Saving, SpeedRule, Way
 
 RULE = SpeedRule(
@@ -15,8 +15,8 @@ RULE = SpeedRule(
     ),
     ways=(
         Way(
-            lines=("nvidia-smi  # lists processes on the GPU: {other_processes}",),
-            where=more("launches", 0),
+            lines=("nvidia-smi  # lists the processes on the GPU",),
+            where=is_("device", "gpu"),
         ),
         Way(lines=("top  # end them, let them wait, or train elsewhere",)),
     ),

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from steptime import units
 from steptime.diagnosis.condition import Situation, Verdict
 from steptime.diagnosis.speed.rule import (
     Remedy,
@@ -81,7 +82,7 @@ def _finding(weighed: _Weighed, facts: Facts) -> SpeedFinding:
         kind=rule.kind,
         title=filled(rule.title, facts),
         cause=rule.cause,
-        evidence=weighed.verdict.evidence and _evidence(weighed, facts),
+        evidence=_evidence(weighed, facts),
         saves_at_most_s=step_s * run_steps if step_s is not None and isinstance(run_steps, int) else None,
         saves_step_s=step_s,
         saves_share=step_s / whole_s
@@ -94,7 +95,7 @@ def _finding(weighed: _Weighed, facts: Facts) -> SpeedFinding:
 
 
 def _evidence(weighed: _Weighed, facts: Facts) -> tuple[str, ...]:
-    """The facts that decided, each as "what it means: value"; a condition's own lines are for machines."""
+    """The facts that decided, with their units; a condition's own lines have plain numbers."""
     names = [line.partition(" = ")[0] for line in weighed.verdict.evidence]
     return tuple(f"{name} = {shown(name, facts.get(name))}" for name in names)
 
@@ -116,7 +117,7 @@ def _fine(weighed: Sequence[_Weighed], facts: Facts) -> Iterator[dict[str, str]]
             yield {"kind": one.rule.kind, "what": filled(one.rule.clear, facts)}
         elif one.verdict.holds and not _is_worth_it(one, facts):
             title = filled(one.rule.title, facts).rstrip(".")
-            saved = shown("_s", one.step_s)
+            saved = units.seconds(one.step_s or 0.0)
             yield {
                 "kind": one.rule.kind,
                 "what": f"{title}: {saved} of a step at most is too little to matter.",

@@ -15,9 +15,10 @@ from steptime.record.schema import DeviceUse, RunRecord
 Known = Mapping[str, Value | None]
 
 _NOT_PROFILED = "this run was not profiled: `steptime profile {job}` measures it"
+# A batch that is more than so many times as large is another training.
+_LARGEST_STEP = 16
 _PARTS = {
     "input_s": ("input",),
-    "callback_s": ("callbacks",),
     "host_s": ("python", "launch"),
     "compute_s": ("compute",),
     "memory_s": ("memory",),
@@ -63,14 +64,12 @@ def _of_record(record: RunRecord) -> Known:
     asked: Known = {
         "epochs": settings.epochs,
         "loop_asked": settings.loop,
-        "xla_asked": settings.xla,
         "validation_freq": settings.validation_freq,
         "precision": settings.precision,
         "device": record.device.partition(":")[0] if record.device else None,
     }
     told: Known = {
         "batch_size": job.batch_size if job else None,
-        "batch_size_next": 2 * job.batch_size if job and job.batch_size else None,
         "steps_per_epoch": job.steps_per_epoch if job else None,
         "parameters": job.parameters if job else None,
         "optimizer": job.optimizer if job else None,
@@ -151,6 +150,7 @@ def _of_profile(profile: Profile, anatomy: Anatomy) -> Known:
     return {
         "epochs": profile.epochs,
         "batch_size": profile.batch_size,
+        "batch_size_next": _next_batch(profile),
         "steps_per_epoch": steps,
         "precision": profile.precision,
         "optimizer": profile.optimizer,
@@ -162,7 +162,6 @@ def _of_profile(profile: Profile, anatomy: Anatomy) -> Known:
         "layers_without_xla": tuple(
             f"{layer.name} ({layer.kind})" for layer in profile.layers if not layer.supports_xla
         ),
-        "input_alone_s": _middle(timings.input.step_s),
         "resident_step_s": _middle(timings.resident.step_s),
         "doubled_step_s": _middle(timings.doubled.step_s),
         "retraces": tracing.count if tracing else None,
@@ -214,6 +213,18 @@ def _gpu_capability(record: RunRecord) -> float | None:
         except ValueError:
             continue
     return None
+
+
+def _next_batch(profile: Profile) -> int | None:
+    """The first doubling with which the part of a step that does not grow takes less than a quarter of it."""
+    once, twice = _middle(profile.timings.resident.step_s), _middle(profile.timings.doubled.step_s)
+    if once is None or twice is None or profile.batch_size is None:
+        return None
+    fixed_s, growing_s = max(2 * once - twice, 0.0), max(twice - once, 0.0)
+    times = 2
+    while times < _LARGEST_STEP and fixed_s > 0.25 * (fixed_s + times * growing_s):
+        times *= 2
+    return profile.batch_size * times
 
 
 def _run_steps(values: Known) -> Known:
