@@ -43,7 +43,12 @@ def test_a_step_that_does_not_grow_with_its_batch_is_launching_where_operations_
 
 
 def test_a_step_that_does_not_grow_but_is_longer_than_all_launches_moves_weights() -> None:
-    split = split_step(PROFILE, None, CEILINGS, alone_s=0.5, doubled_s=0.51)
+    assert PROFILE.counts is not None
+    heavy = dataclasses.replace(
+        PROFILE, counts=dataclasses.replace(PROFILE.counts, fixed_bytes=6_000_000_000)
+    )
+
+    split = split_step(heavy, None, CEILINGS, alone_s=0.5, doubled_s=0.51)
 
     assert split.launch < 0.01
     assert split.memory > 0.95
@@ -110,3 +115,10 @@ def test_the_peak_is_that_of_the_jobs_precision(precision: str, device: str, exp
     ceilings = make_ceilings(flops_per_s={"float32": 1.0, "tf32": 2.0, "bfloat16": 3.0})
 
     assert peak_flops(make_profile(precision=precision, device=device), ceilings) == expected
+
+
+def test_what_grows_less_than_the_batch_and_is_neither_launch_nor_weights_is_no_traffic() -> None:
+    split = split_step(PROFILE, make_operations(nodes=()), CEILINGS, alone_s=0.05, doubled_s=0.08)
+
+    assert split.launch == pytest.approx(2 * 420 * 3e-6 / 0.05)
+    assert split.compute == pytest.approx(1 - split.launch - 3e6 / 12e9 / 0.05)

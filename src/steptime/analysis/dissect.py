@@ -10,7 +10,7 @@ from steptime.analysis.split import peak_flops, split_step
 from steptime.analysis.student import t_quantile
 from steptime.record.ceilings import Ceilings
 from steptime.record.operations import Operations
-from steptime.record.profile import Profile, Timing
+from steptime.record.profile import Profile, Timing, Timings
 from steptime.record.stored import StoredRun
 from steptime.units import seconds, share
 
@@ -58,7 +58,7 @@ def dissect(
     best_s, best_how = _best(profile, ceilings)
     counts, peak = profile.counts, peak_flops(profile, ceilings)
     flops_per_s = counts.step_flops / step_s if counts and counts.step_flops else None
-    alone_s, doubled_s = _median(profile.timings.resident), _median(profile.timings.doubled)
+    alone_s = _median(profile.timings.resident)
     trace = profile.trace
     return Anatomy(
         bound=bound,
@@ -72,7 +72,7 @@ def dissect(
         flops_per_s=flops_per_s,
         bytes_per_s=counts.step_bytes / alone_s if counts and counts.step_bytes and alone_s else None,
         mfu_share=flops_per_s / peak if flops_per_s and peak else None,
-        doubling_ratio=doubled_s / alone_s if doubled_s and alone_s else None,
+        doubling_ratio=_doubling_ratio(profile.timings),
         disturbance_share=trace.profiled_step_s / trace.unprofiled_step_s - 1
         if trace and trace.unprofiled_step_s
         else None,
@@ -97,15 +97,13 @@ def _parts(
 ) -> tuple[tuple[Part, ...], float, bool]:
     timings = profile.timings
     as_is_s = statistics.median(timings.as_is.step_s)
-    typical = _outside(profile, _medians(timings))
-    rounds = [_outside(profile, one) for one in _rounds(timings)]
-    split = split_step(
-        profile,
-        operations,
-        ceilings,
-        alone_s=_median(timings.resident) or _median(timings.repeated) or as_is_s,
-        doubled_s=_median(timings.doubled),
-    )
+    rounds = _rounds(timings, as_is_s)
+    typical_s = {name: statistics.median(one[name] for one in rounds) for name in rounds[0]}
+    typical, apart = _outside(profile, typical_s), [_outside(profile, one) for one in rounds]
+    alone_s = typical_s.get("resident", typical_s.get("repeated", as_is_s))
+    ratio = _doubling_ratio(timings)
+    doubled_s = None if ratio is None else alone_s * ratio
+    split = split_step(profile, operations, ceilings, alone_s=alone_s, doubled_s=doubled_s)
     found: list[Part] = []
     for kind, how in (
         ("input", _how_input(profile)),
@@ -113,11 +111,11 @@ def _parts(
         ("tracing", "steps in which the step was traced or compiled again, against the others"),
         ("python", "the batch repeated from memory, against the step alone in a compiled loop"),
     ):
-        values = [getattr(one, kind) for one in rounds]
+        values = [getattr(one, kind) for one in apart]
         found.append(_part(kind, getattr(typical, kind), values, as_is_s, how))
     for kind in ("launch", "compute", "memory"):
         factor = getattr(split, kind)
-        values = [one.alone * factor for one in rounds]
+        values = [one.alone * factor for one in apart]
         found.append(_part(kind, typical.alone * factor, values, as_is_s, split.how[kind]))
     is_sure = split.is_sure and bool(timings.resident.step_s) and bool(timings.repeated.step_s)
     return tuple(found), typical.unexplained / as_is_s, is_sure
@@ -157,17 +155,20 @@ def _how_input(profile: Profile) -> str:
     return "the job as it is, against one batch repeated from memory; at most what the pipeline takes alone"
 
 
-def _medians(timings: object) -> dict[str, float]:
-    named = {name: getattr(timings, name) for name in ("as_is", "repeated", "input", "resident")}
-    return {name: statistics.median(timing.step_s) for name, timing in named.items() if timing.step_s}
-
-
-def _rounds(timings: object) -> list[dict[str, float]]:
-    """The timings of each round, as far as all of them were made."""
+def _rounds(timings: Timings, as_is_s: float) -> list[dict[str, float]]:
+    """The timings of each round, scaled so that all rounds have the typical step: what drifted hit all alike."""
     named = {name: getattr(timings, name).step_s for name in ("as_is", "repeated", "input", "resident")}
     known = {name: values for name, values in named.items() if values}
     count = min(len(values) for values in known.values())
-    return [{name: values[number] for name, values in known.items()} for number in range(count)]
+    return [
+        {name: values[number] / timings.as_is.step_s[number] * as_is_s for name, values in known.items()}
+        for number in range(count)
+    ]
+
+
+def _doubling_ratio(timings: Timings) -> float | None:
+    pairs = list(zip(timings.doubled.step_s, timings.resident.step_s, strict=False))
+    return statistics.median(doubled / alone for doubled, alone in pairs) if pairs else None
 
 
 def _part(kind: str, value: float, rounds: Sequence[float], whole_s: float, how: str) -> Part:

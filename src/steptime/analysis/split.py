@@ -49,8 +49,9 @@ def split_step(
     """Split the step alone.
 
     What does not grow when the batch is doubled is fixed: twice the step minus the doubled step. Of that, at
-    most what starting all operations can cost counts as launching; the rest is traffic of weights. What grows
-    is divided by the trace, or by the counted operations and the measured ceilings where there is no trace.
+    most what starting all operations can cost counts as launching, and at most the time of the optimizer's
+    operations and of products that wait for weights as traffic of weights. All else is divided by the trace,
+    or by the counted operations and the measured ceilings where there is no trace.
 
     Args:
         profile: The profile.
@@ -68,18 +69,19 @@ def split_step(
             "the batch could not be doubled: operations of the graph times the cost of a start",
         )
     elif most_launch_s is None:
-        traffic_s = _traffic_s(profile, ceilings)
-        launch = max(fixed - traffic_s / alone_s, 0.0)
+        launch = max(fixed - _weights_s(profile, operations, ceilings) / alone_s, 0.0)
         how_launch = "what does not grow with the batch, without the traffic of weights"
     else:
         launch = min(fixed, most_launch_s / alone_s)
         how_launch = "what does not grow with the batch, at most what starting all operations can cost"
-    growing = max(1.0 - fixed, 0.0)
+    # What is neither did grow, only less than the batch, since larger batches use the cores better.
+    weights = min(fixed - launch, _weights_s(profile, operations, ceilings) / alone_s)
+    growing = 1.0 - launch - weights
     computing, how, is_sure = _computing_share(profile, operations, ceilings)
     return Split(
         launch=launch,
         compute=growing * computing,
-        memory=1.0 - launch - growing * computing,
+        memory=weights + growing * (1.0 - computing),
         how={
             "launch": how_launch,
             "compute": how,
@@ -98,7 +100,10 @@ def _most_launch_s(profile: Profile, ceilings: Ceilings | None) -> float | None:
     return None if started is None else _LAUNCH_FACTOR * started * ceilings.launch_s
 
 
-def _traffic_s(profile: Profile, ceilings: Ceilings | None) -> float:
+def _weights_s(profile: Profile, operations: Operations | None, ceilings: Ceilings | None) -> float:
+    """Seconds of the traffic of weights and optimizer state: traced, or their bytes at full speed."""
+    if operations is not None and (updating_s := _updating_s(operations)):
+        return updating_s + _starved_s(operations, profile, ceilings)
     fixed_bytes = profile.counts.fixed_bytes if profile.counts else None
     bandwidth = ceilings.memory_bytes_per_s if ceilings else None
     return fixed_bytes / bandwidth if fixed_bytes and bandwidth else 0.0
@@ -135,15 +140,17 @@ def _traced_share(operations: Operations, profile: Profile, ceilings: Ceilings |
     large = [k for k in own if k.time_s / k.count >= _SMALL_S]
     heavy_s = sum(k.time_s for k in large if k.group in _HEAVY)
     moving_s = sum(k.time_s for k in large if k.group in _MOVING)
-    updating_s = sum(
-        n.time_s for n in operations.nodes if n.role == "update" and n.time_s / n.count >= _SMALL_S
-    )
-    moving_s = max(moving_s - updating_s, 0.0)
+    moving_s = max(moving_s - _updating_s(operations), 0.0)
     starved_s = _starved_s(operations, profile, ceilings)
     whole_s = heavy_s + moving_s
     if whole_s <= 0 or not heavy_s + moving_s > 0.05 * operations.step_s:
         return None
     return max(heavy_s - starved_s, 0.0) / whole_s
+
+
+def _updating_s(operations: Operations) -> float:
+    updates = (node for node in operations.nodes if node.role == "update")
+    return sum(node.time_s for node in updates if node.time_s / node.count >= _SMALL_S)
 
 
 def _starved_s(operations: Operations, profile: Profile, ceilings: Ceilings | None) -> float:

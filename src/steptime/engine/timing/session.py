@@ -30,8 +30,8 @@ class Pace:
         slow_step_s: From this step time on, three rounds must do.
     """
 
-    slice_s: float = 0.4
-    rounds: int = 5
+    slice_s: float = 0.2
+    rounds: int = 9
     slow_step_s: float = 0.3
 
 
@@ -159,7 +159,9 @@ class Session:
         if self.arms is None:
             self.arms = self._make(self.loop)
             self.others = {name: Slices() for name in self.arms.timed}
-        for name, arm in self.arms.timed.items():
+        turn = list(self.arms.timed.items())
+        # Forth and back, so that what drifts slows the first ones as much as the last ones.
+        for name, arm in turn if len(self.as_is.step_s) % 2 else reversed(turn):
             if self._is_stopped():
                 return
             self._time(arm, self.others[name])
@@ -185,4 +187,3 @@ class Session:
             step_s = seconds / done
         if total:
             slices.add(total_s, total)
-
