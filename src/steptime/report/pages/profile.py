@@ -15,7 +15,9 @@ from steptime.report.pages.profiled import (
     grouped_unchecked,
     headline,
     missing_rows,
+    nothing_found,
     patch_text,
+    reason,
     saving_text,
 )
 from steptime.report.pages.run import environment_rows
@@ -27,7 +29,7 @@ _SHOWN, _SHOWN_BESIDE_TRIALS = 4, 3
 
 def profile_summary(profiled: Profiled) -> Document:
     """Return what a person wants to know at once, in at most 40 lines of 100 columns."""
-    parts: list[Part] = [Text(text=profiled.anatomy.why)]
+    parts: list[Part] = [Text(text=reason(profiled))]
     if profiled.anatomy.parts:
         parts.append(_short_parts(profiled))
     parts += _cautions(profiled)
@@ -36,7 +38,7 @@ def profile_summary(profiled: Profiled) -> Document:
         parts.append(Heading(text="What would help, the most first"))
         parts.append(_short_findings(findings, _SHOWN_BESIDE_TRIALS if profiled.trials else _SHOWN))
     else:
-        parts.append(Text(text="No rule found anything that costs 3 % of a step or more."))
+        parts.append(Text(text=nothing_found(profiled.diagnosis)))
     if profiled.trials:
         parts += [Heading(text="Tried"), _trial_table(profiled)]
     parts += _short_limits(profiled)
@@ -50,7 +52,7 @@ def profile_summary(profiled: Profiled) -> Document:
 def profile_page(profiled: Profiled) -> Document:
     """Return everything: anatomy, findings with prices, roofline, ops, layers, a few steps, what is not known."""
     record, profile = profiled.run.record, profiled.profile
-    parts: list[Part] = [Text(text=profiled.anatomy.why), *_cautions(profiled)]
+    parts: list[Part] = [Text(text=reason(profiled)), *_cautions(profiled)]
     parts += charts.anatomy_chart(profiled)
     parts += charts.roofline_chart(profiled)
     parts += _findings(profiled)
@@ -95,7 +97,7 @@ def _findings(profiled: Profiled) -> Iterator[Part]:
     findings = profiled.diagnosis.findings
     yield Heading(text="What would help")
     if not findings:
-        yield Text(text="No rule found anything that costs 3 % of a step or more.")
+        yield Text(text=nothing_found(profiled.diagnosis))
         return
     yield Text(
         text="Savings are limits, not promises, and do not add up. `steptime profile --try` measures settings."
@@ -116,7 +118,9 @@ def _findings(profiled: Profiled) -> Iterator[Part]:
 
 def _short_parts(profiled: Profiled) -> Table:
     table = tables.parts_table(profiled, with_bars=True)
-    rows = tuple((row[0], row[1].partition("\n")[0], *row[2:]) for row in table.rows)
+    rows = tuple(
+        (row[0], row[1].partition("\n")[0], *row[2:]) for row in table.rows if row[1] != tables.NOTHING
+    )
     return Table(columns=table.columns, rows=rows, right=table.right)
 
 

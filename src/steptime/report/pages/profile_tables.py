@@ -9,6 +9,8 @@ from steptime.report.document import Heading, Table, Text
 from steptime.report.pages.profiled import UNKNOWN, Profiled, part_name
 
 _PLAIN = ("", "")
+# What is written for a part that takes no time at all.
+NOTHING = "none"
 _BAR = 24
 _ROWS = 15
 
@@ -172,6 +174,8 @@ def _flops(rate: float) -> str:
 
 
 def _span(span: Span) -> str:
+    if span.value == 0:
+        return NOTHING
     spread = f"\n{units.seconds(span.low)} to {units.seconds(span.high)}" if span.low < span.high else ""
     return units.seconds(span.value) + spread
 

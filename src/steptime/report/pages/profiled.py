@@ -71,6 +71,12 @@ def headline(profiled: Profiled) -> str:
     return f"{step}; {first.kind} costs up to {units.share(first.saves_share)}."
 
 
+def reason(profiled: Profiled) -> str:
+    """Return why the step is bound as it is, as a sentence."""
+    why = profiled.anatomy.why
+    return f"{why[:1].upper()}{why[1:].rstrip('.')}."
+
+
 def part_name(part: Part) -> str:
     """Return what people call a part of a step."""
     return _PARTS.get(part.kind, part.kind)
@@ -106,7 +112,18 @@ def missing_rows(profiled: Profiled) -> tuple[tuple[str, str], ...]:
     for source in (profiled.profile, profiled.operations, profiled.ceilings):
         if source is not None:
             rows |= {name: why for name, why in source.unavailable.items() if name not in rows}
+    if profiled.ceilings is not None and profiled.ceilings.device == "cpu":
+        rows.pop("host_to_device_bytes_per_s", None)  # nobody misses a copy to where the data are
     return tuple(rows.items())
+
+
+def nothing_found(diagnosis: SpeedDiagnosis) -> str:
+    """Return what to say where there is no finding."""
+    if not diagnosis.unchecked:
+        return "No rule found anything that costs 3 % of a step or more."
+    left = len(diagnosis.unchecked)
+    checked = f"{len(diagnosis.fine)} of the things that cost time were checked and are fine"
+    return f"{checked}; {left} could not be checked: {diagnosis.unchecked[0]['why']}."
 
 
 def grouped_unchecked(diagnosis: SpeedDiagnosis) -> tuple[tuple[str, str], ...]:
