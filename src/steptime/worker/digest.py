@@ -164,8 +164,9 @@ def _scope(name: str) -> str:
 def _busy(events: Sequence[Event], windows: Sequence[tuple[float, float]], steps: int) -> tuple[Busy, ...]:
     found = []
     for device in sorted({event.device for event in events}):
-        own = [event for event in events if event.device == device]
-        launched = [event for event in own if event.copy is None and group_of(event.kind) != "input"]
+        # Reading a batch is mostly waiting for it.
+        own = [event for event in events if event.device == device and group_of(event.kind) != "input"]
+        launched = [event for event in own if event.copy is None]
         stretches = _union((event.begin_ns, event.end_ns) for event in own)
         gaps = [gap for begin, end in windows for gap in _gaps(stretches, begin, end)]
         found.append(
