@@ -9,9 +9,12 @@ RULE = SpeedRule(
     cause="The processors, or the GPU, are shared: what others use is not there for the training.",
     when=more("other_work_share", 0.15),
     saving=Saving(
-        names=("step_s", "other_work_share", "own_work_share"),
-        calculate=lambda step, other, own: step * other / max(own + other, 1e-9),
-        how="their part ({other_work_share}) of all the work that the device did; this run had {own_work_share}",
+        names=("host_s", "compute_s", "memory_s", "other_work_share"),
+        calculate=lambda host, compute, memory, other: (host + compute + memory) * min(other, 1.0),
+        how=(
+            "their share of the device ({other_work_share}; this run had {own_work_share}) of the time that the step"
+            " spends on it"
+        ),
     ),
     ways=(
         Way(
@@ -21,6 +24,15 @@ RULE = SpeedRule(
         Way(lines=("top  # end them, let them wait, or train elsewhere",)),
     ),
     clear="Nobody else uses the device.",
-    fires=({"other_work_share": 0.5, "own_work_share": 0.45, "step_s": 0.01},),
+    fires=(
+        {
+            "other_work_share": 0.5,
+            "own_work_share": 0.45,
+            "host_s": 0.001,
+            "compute_s": 0.008,
+            "memory_s": 0.001,
+            "step_s": 0.01,
+        },
+    ),
     silent=({"other_work_share": 0.03, "own_work_share": 0.9, "step_s": 0.01},),
 )

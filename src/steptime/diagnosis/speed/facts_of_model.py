@@ -11,6 +11,8 @@ from steptime.record.profile import Layer, Profile
 Known = Mapping[str, Value | None]
 
 _OPTIMIZER = "(optimizer)"
+# What is no layer and no part of the step: the input pipeline's own ops, and those that wait for it.
+_WAITING = ("(input)", "(other)")
 _TILE = 8
 # Volta and later have tensor cores: NVIDIA, CUDA C++ Programming Guide, compute capabilities.
 _TENSOR_CORES_FROM = 7.0
@@ -79,7 +81,9 @@ def _of_ceilings(profile: Profile, ceilings: Ceilings | None) -> Known:
 def _of_operations(
     profile: Profile, operations: Operations, anatomy: Anatomy, largest: Layer | None, odd: list[Layer]
 ) -> Known:
-    traced_s = sum(kind.time_s for kind in operations.kinds)
+    traced_s = sum(
+        time.forward_s + time.backward_s for time in operations.layers if time.layer not in _WAITING
+    )
     on_device_s = sum(part.step_s.value for part in anatomy.parts if part.kind in ("compute", "memory"))
     if not traced_s or not on_device_s:
         return {}
