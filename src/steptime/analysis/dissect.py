@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from steptime.analysis.anatomy import Anatomy, Part, Span
 from steptime.analysis.split import peak_flops, split_step
 from steptime.analysis.student import t_quantile
+from steptime.plan.workload import Workload
 from steptime.record.ceilings import Ceilings
 from steptime.record.operations import Operations
 from steptime.record.profile import Profile, Timing, Timings
@@ -46,9 +47,7 @@ def dissect(
         ceilings: Of its device; None when they are not known.
         run: The run itself.
     """
-    workload = run.record.plan.workload
-    command = f"steptime profile {workload.name if workload.kind == 'built-in' else workload.target}"
-    missing = _missing(profile, operations, ceilings, command)
+    missing = _missing(profile, operations, ceilings, command_for(run.record.plan.workload))
     if profile is None or not profile.timings.as_is.step_s:
         return _of_record(run, missing)
     step_s = statistics.median(profile.timings.as_is.step_s)
@@ -78,6 +77,14 @@ def dissect(
         else None,
         missing=missing,
     )
+
+
+def command_for(workload: Workload) -> str:
+    """Return the command that profiles a workload."""
+    given = {"built-in": workload.name, "script": f"--script {workload.target}"}.get(
+        workload.kind, workload.target
+    )
+    return f"steptime profile {given}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

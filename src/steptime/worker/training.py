@@ -10,8 +10,10 @@ from typing import Any
 import keras
 
 from steptime.engine.fit import fit
+from steptime.engine.request import FitRequest
 from steptime.errors import RunError, UsageError
 from steptime.plan.plan import Placement, Plan
+from steptime.plan.settings import Settings
 from steptime.record.events import EventWriter
 from steptime.record.files import write_arrays
 from steptime.record.schema import Job, Memory
@@ -27,6 +29,7 @@ from steptime.worker.phases import PhaseClock
 from steptime.worker.profiling import Profiling
 from steptime.worker.proof import GraphRecorder, make_proof
 from steptime.worker.sampling import DeviceWatch, open_devices
+from steptime.worker.script_profile import callbacks_of, data_of, profile_first_fit, settings_of
 from steptime.worker.signals import Stop, StopRequested, StopSignals
 from steptime.worker.surroundings import describe_surroundings, peak_device_bytes, peak_process_bytes
 from steptime.worker.tensorboard import Board
@@ -52,6 +55,9 @@ class Training:
         placement, device = take_device(settings.device, self.plan.placement)
         set_up(settings)
         self._take(placement)
+        if workload.kind == "script":
+            self._profile_script(Path(workload.target))
+            return
         with self.clock.phase("data"):
             module = jobs.bring_in(workload)
             self.facts["environment"] = describe_surroundings(_source_of(module))
@@ -62,7 +68,7 @@ class Training:
             job = self._compile(model, module, data, output_shape)
             callbacks = own_callbacks(module, workload)
         if self.plan.protocol.profile:
-            self._profile(model, data, job, callbacks)
+            self._profile(model, data, job, callbacks, settings)
             return
         with self.signals.stopping(Stop.AFTER_THE_BLOCK):
             with self.clock.phase("train"):
@@ -84,13 +90,30 @@ class Training:
         self.facts["job"] = job
         return job
 
+    def _profile_script(self, script: Path) -> None:
+        self.facts["environment"] = describe_surroundings(script)
+
+        def profile(model: keras.Model, request: FitRequest) -> None:
+            settings = settings_of(request, self.plan.settings)
+            data = data_of(request)
+            job = jobs.describe_job(model, data, settings, None)
+            self.facts["job"] = job
+            self._profile(model, data, job, callbacks_of(request), settings)
+
+        profile_first_fit(script, profile)
+
     def _profile(
-        self, model: keras.Model, data: Data, job: Job, callbacks: list[keras.callbacks.Callback]
+        self,
+        model: keras.Model,
+        data: Data,
+        job: Job,
+        callbacks: list[keras.callbacks.Callback],
+        settings: Settings,
     ) -> None:
         """Take the job apart instead of training it to its end."""
         profiling = Profiling(
             folder=self.folder,
-            settings=self.plan.settings,
+            settings=settings,
             device=str(self.facts["device"]),
             note=lambda text: self.events.write("note", text=text),
             is_stopped=lambda: self.signals.requested,

@@ -8,9 +8,12 @@ from steptime.cli import options as shared
 from steptime.cli import output, profiling
 from steptime.errors import RecordError, UsageError
 
+_DEFAULT = "mnist-cnn"
+
 if TYPE_CHECKING:
     from steptime.device.find import GpuSearch
     from steptime.plan.plan import Plan
+    from steptime.plan.workload import Workload
     from steptime.record.schema import RunRecord
 
 
@@ -19,9 +22,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "what",
         nargs="?",
-        default="mnist-cnn",
         metavar="WORKLOAD | RUN",
         help="what to take apart (default: mnist-cnn); or a run that exists, to explain it as far as its data go",
+    )
+    parser.add_argument(
+        "--script",
+        metavar="FILE.py",
+        help="take apart the first fit that this program calls, instead of a workload",
     )
     shared.add_setting_options(parser)
     shared.add_runs_option(parser)
@@ -33,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Measure or take up, and say what was found."""
     profiling.check(options)
-    existing = _existing(options)
+    existing = None if options.script else _existing(options)
     if existing is not None:
         return _explain(options, existing)
     folder, record = _measure(options)
@@ -47,7 +54,7 @@ def _existing(options: argparse.Namespace) -> Path | None:
     from steptime.plan.workload import BUILT_IN
     from steptime.record.store import PLAN_FILE, RECORD_FILE, find_run
 
-    text = str(options.what)
+    text = options.what or _DEFAULT
     path = Path(text)
     if text in BUILT_IN or text.partition(":")[0].endswith(".py"):
         return None
@@ -77,7 +84,7 @@ def _measure(options: argparse.Namespace) -> "tuple[Path, RunRecord]":
     settings = shared.read_settings(options)
     search = find_gpus()
     plan = Plan(
-        workload=parse_workload(options.what),
+        workload=_script(options) if options.script else parse_workload(options.what or _DEFAULT),
         settings=settings,
         protocol=Protocol(time_limit_s=options.time_limit, profile=True),
         placement=place(settings.device, search, cpu_only_build()),
@@ -89,6 +96,24 @@ def _measure(options: argparse.Namespace) -> "tuple[Path, RunRecord]":
     with make_progress(settings.epochs) as progress:
         record = ProcessLauncher().launch(plan, folder, progress.event)
     return folder, record
+
+
+def _script(options: argparse.Namespace) -> "Workload":
+    """Return a program as a workload; nothing of it is read."""
+    from steptime.plan.workload import Workload
+
+    path = Path(options.script)
+    if options.what is not None:
+        raise UsageError(
+            f"--script stands instead of a workload. Received both: {options.what!r} and {options.script!r}",
+            hint="Leave one of them out.",
+        )
+    if path.suffix != ".py" or not path.is_file():
+        raise UsageError(
+            f"--script must be a Python file that exists. Received: {options.script!r}",
+            hint="For example: --script train.py",
+        )
+    return Workload(name=path.stem, kind="script", target=str(path.absolute()))
 
 
 def _set_beside(folder: Path, plan: "Plan", search: "GpuSearch") -> None:
