@@ -174,8 +174,16 @@ def test_the_roofline_joins_ops_of_a_type_and_has_the_measured_roofs() -> None:
     assert [dot.name for dot in plot.dots] == ["Conv2D", "Mul"]
     assert plot.dots[0].x == pytest.approx(32.0)
     assert plot.dots[0].y == pytest.approx(1.6e8 / 0.0032 / 1e9)
-    assert plot.roofs == (("float32", 80.0), ("bfloat16", 60.0))
+    assert plot.roofs == (("float32", 80.0),)
     assert plot.slope == pytest.approx(12.0)
+
+
+def test_the_roofline_shows_types_that_are_used_and_those_that_are_faster() -> None:
+    rates = {"float32": 20e12, "tf32": 100e12, "bfloat16": 200e12, "float64": 10e12}
+    plot = charts(profile_page(profiled(ceilings=make_ceilings(flops_per_s=rates))))["roofline"].plot
+
+    assert isinstance(plot, Roofline)
+    assert [name for name, _ in plot.roofs] == ["float32", "tf32", "bfloat16"]
 
 
 def test_the_timeline_has_a_lane_for_each_thread_and_a_mark_for_each_step() -> None:

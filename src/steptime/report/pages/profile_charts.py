@@ -5,7 +5,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from steptime import units
+from steptime.record.ceilings import Ceilings
 from steptime.record.operations import NodeTime, Operations
+from steptime.record.profile import Profile
 from steptime.record.stored import StoredRun
 from steptime.report.document import Chart, Curves, Dot, Lanes, Roofline, Series, Stacks, Stretch
 from steptime.report.pages.compare_charts import thin
@@ -45,10 +47,11 @@ def anatomy_chart(profiled: Profiled) -> Iterator[Chart]:
 def roofline_chart(profiled: Profiled) -> Iterator[Chart]:
     """Return the ops that take longest, beside what this machine reached in a large product and in a copy."""
     ceilings, operations = profiled.ceilings, profiled.operations
-    if ceilings is None or operations is None or not ceilings.memory_bytes_per_s or not ceilings.flops_per_s:
+    if ceilings is None or operations is None or not ceilings.memory_bytes_per_s:
         return
     nodes = _joined(operations)[:_DOTS]
-    if not nodes:
+    roofs = tuple(_roofs(ceilings, profiled.profile))
+    if not nodes or not roofs:
         return
     whole_s = sum(node.time_s for node in operations.kinds) or 1.0
     yield Chart(
@@ -67,12 +70,22 @@ def roofline_chart(profiled: Profiled) -> Iterator[Chart]:
                 )
                 for number, node in enumerate(nodes)
             ),
-            roofs=tuple((name, rate / 1e9) for name, rate in ceilings.flops_per_s.items()),
+            roofs=roofs,
             slope=ceilings.memory_bytes_per_s / 1e9,
             x_title="operations for each byte moved",
             y_title="10⁹ operations per s",
         ),
     )
+
+
+def _roofs(ceilings: Ceilings, profile: Profile | None) -> Iterator[tuple[str, float]]:
+    """Yield the ceiling of the types that the run uses, and those that would lift it by a fifth or more."""
+    rates = ceilings.flops_per_s
+    used = {profile.precision.removeprefix("mixed_"), profile.floatx} if profile else {"float32"}
+    own = [rate for name, rate in rates.items() if name in used]
+    for name, rate in rates.items():
+        if name in used or rate > 1.2 * max(own, default=0.0):
+            yield name, rate / 1e9
 
 
 def _joined(operations: Operations) -> list[NodeTime]:
