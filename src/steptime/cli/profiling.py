@@ -36,8 +36,13 @@ def check(options: argparse.Namespace) -> None:
     """Refuse what cannot be done before anything is measured.
 
     Raises:
-        UsageError: An option without the one that it belongs to, or a time that is none.
+        UsageError: An option without the one that it belongs to, one that has no meaning here, or a time that is none.
     """
+    if options.try_ and options.script:
+        raise UsageError(
+            "--try needs a workload. Received: --script, whose settings are its own",
+            hint="Change the line that a finding names, and profile the script again.",
+        )
     if options.time_budget is None:
         return
     if not options.try_:

@@ -40,6 +40,9 @@ def try_remedies(
         launcher: Executes each run.
     """
     findings = [found for found in profiled.diagnosis.findings if found.remedy.patch][:_MOST_REMEDIES]
+    if profiled.run.record.plan.workload.kind == "script":
+        output.say("--try: the settings of a script are its own; change the line that a finding names")
+        return (), False
     if not findings:
         output.say("--try: none of the remedies is a setting, so there is nothing to measure")
         return (), False

@@ -17,6 +17,8 @@ import tensorflow as tf
 _REPEATS = 5
 # A measurement shorter than this is mostly overhead.
 _LEAST_S = 0.05
+# A product that takes longer than this is large enough.
+_LONG_S = 0.1
 _LARGEST_MATRIX = {"CPU": 2048, "GPU": 8192}
 _COPY_BYTES = {"CPU": 128 << 20, "GPU": 1 << 30}
 _CHAIN = 256
@@ -70,7 +72,7 @@ def _matmul(name: str, kind: str) -> float:
         a = tf.cast(tf.random.stateless_uniform((size, size), (1, 2)), dtype)
         seconds = _best_s(tf.function(lambda a: tf.matmul(a, a)), a)
         best = max(best, 2 * size**3 / seconds)
-        if seconds > 0.5:
+        if seconds > _LONG_S:
             break
         size *= 2
     return best

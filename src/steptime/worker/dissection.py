@@ -7,7 +7,7 @@ from typing import Any
 import keras
 
 from steptime.engine.fit import fit
-from steptime.engine.loops.xla import why_not_xla
+from steptime.engine.report import FitReport
 from steptime.engine.step import StepFunction
 from steptime.engine.timing.assemble import Arms, Execution, make_arms
 from steptime.engine.timing.hooks import HookTimes, time_hooks
@@ -100,7 +100,7 @@ def time_steps(subject: Subject, is_stopped: Callable[[], bool], pace: Pace) -> 
         return make_arms(model, subject.source, execution[0])
 
     session = Session(model, make, traces, pace, is_stopped)
-    reason = ""
+    report: FitReport | None = None
     with traces.listening(model):
         for _ in range(_MOST_FITS):
             if session.finished:
@@ -108,17 +108,16 @@ def time_steps(subject: Subject, is_stopped: Callable[[], bool], pace: Pace) -> 
             history = fit(
                 model, **subject.fit_arguments(), callbacks=list(subject.callbacks), observer=session
             )
-            reason = history.steptime.reason
-    if session.arms is None or not session.as_is.step_s:
+            # A person's own fit need not return a History.
+            report = getattr(history, "steptime", report)
+    if report is None or session.arms is None or not session.as_is.step_s:
         return None
-    return _measured(subject, session, execution[0], reason, hooks, traces)
+    return _measured(session, _loop(model, execution[0], report), hooks, traces)
 
 
 def _measured(
-    subject: Subject,
     session: Session,
-    execution: Execution,
-    reason: str,
+    loop: Loop,
     hooks: list[HookTimes],
     traces: TraceCounter,
 ) -> Measured:
@@ -138,7 +137,7 @@ def _measured(
     )
     return Measured(
         timings=timings,
-        loop=_loop(subject.model, execution, reason),
+        loop=loop,
         callbacks=tuple(_cost(item, session.steps) for item in hooks),
         tracing=Tracing(
             count=session.traced_again,
@@ -157,15 +156,14 @@ def _timing(slices: Slices, batch_size: int | None, reason: str | None) -> Timin
     return Timing(step_s=tuple(slices.step_s), steps=slices.steps, batch_size=batch_size, reason=reason)
 
 
-def _loop(model: keras.Model, execution: Execution, reason: str) -> Loop:
+def _loop(model: keras.Model, execution: Execution, report: FitReport) -> Loop:
     not_xla: str | None = None
     if execution.loop != "xla" and not model.jit_compile:
-        function = model.train_function
-        step = next(iter(function._traced.values()), None) if isinstance(function, StepFunction) else None
-        not_xla = (why_not_xla(model, step) if step else None) or "Keras' jit_compile resolved to False"
+        considered = next((item.reason for item in report.candidates if item.loop == "xla"), None)
+        not_xla = considered or "Keras' jit_compile resolved to False"
     return Loop(
         name=execution.loop,
-        reason=reason,
+        reason=report.reason,
         is_resident=execution.is_resident,
         is_stock=execution.is_stock,
         run_eagerly=bool(model.run_eagerly),

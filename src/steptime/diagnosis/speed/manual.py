@@ -17,6 +17,7 @@ make it faster, and by how much at most.
 ```
 steptime profile                       # the built-in job
 steptime profile my_job.py             # a job of your own
+steptime profile --script train.py     # the first fit of a program that you have
 steptime profile RUN                   # a run that exists, as far as its record goes
 steptime profile my_job.py --try       # and measure those remedies that are settings
 steptime profile my_job.py --json      # bound, shares, findings (what would save most stands first)

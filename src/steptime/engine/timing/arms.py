@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable
 from typing import Any, Protocol
 
-import keras
 import tensorflow as tf
 
 from steptime.engine import private_keras
@@ -16,9 +15,6 @@ from steptime.engine.loops.loop import Loop
 from steptime.engine.loops.xla import XlaLoop
 from steptime.engine.step import TracedStep
 from steptime.engine.timing.source import packed, present
-
-# No loop over the repeated batch comes to an end.
-_ENDLESS = 1 << 30
 
 
 class Arm(Protocol):
@@ -122,18 +118,13 @@ class LoopOverFeed:
 
     def run(self, steps: int) -> int:
         """Executes up to `steps` steps; a pass that ends in between is begun again."""
-        claim = self._feed.claim(self._bounded(steps))
-        if claim is None:
-            self._feed.begin_epoch()
-            claim = self._feed.claim(self._bounded(steps))
+        claim = _claimed(self._feed, self._bounded(steps))
         if claim is None:
             return 0
         outcome = self._loop.run(claim)
         if outcome.steps:
             private_keras.python_logs(outcome.logs)
-        if outcome.steps < claim.steps:
-            self._feed.ran_out(claim.steps - outcome.steps)
-            self._feed.begin_epoch()
+        _settle(self._feed, claim, outcome.steps)
         return outcome.steps
 
     def _bounded(self, steps: int) -> int:
@@ -172,7 +163,6 @@ class PipelineAlone:
     """The input pipeline without any training.
 
     Args:
-        model: The model, which nothing is asked of.
         feed: Over the job's stream.
     """
 
@@ -183,17 +173,12 @@ class PipelineAlone:
 
     def run(self, steps: int) -> int:
         """Reads up to `steps` batches."""
-        claim = self._feed.claim(steps)
-        if claim is None:
-            self._feed.begin_epoch()
-            claim = self._feed.claim(steps)
+        claim = _claimed(self._feed, steps)
         if claim is None:
             return 0
         done = int(self._drain(self._feed.iterator(claim.position), tf.constant(claim.steps, tf.int32)))
         self._feed.read(done)
-        if done < claim.steps:
-            self._feed.ran_out(claim.steps - done)
-            self._feed.begin_epoch()
+        _settle(self._feed, claim, done)
         return done
 
 
@@ -233,6 +218,22 @@ class GatherAlone:
         return tf.while_loop(lambda position, *_: position < steps, body, start, parallel_iterations=1)[1:]
 
 
+def _claimed(feed: ArrayFeed | StreamFeed, steps: int) -> Claim | None:
+    """Steps of the running pass, or of the next one where it has ended; None when there are no more data."""
+    claim = feed.claim(steps)
+    if claim is None:
+        feed.begin_epoch()
+        claim = feed.claim(steps)
+    return claim
+
+
+def _settle(feed: ArrayFeed | StreamFeed, claim: Claim, done: int) -> None:
+    """Begin another pass where the data ended within a claim."""
+    if done < claim.steps:
+        feed.ran_out(claim.steps - done)
+        feed.begin_epoch()
+
+
 def _drained(iterator: Any, steps: tf.Tensor) -> tf.Tensor:
     def body(done: tf.Tensor, _: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         exists = iterator.get_next_as_optional().has_value()
@@ -261,9 +262,3 @@ def engine_loop(
     if isinstance(feed, ArrayFeed) and data is not None:
         return ResidentGraph(step, feed, data, jit_step=jit_step, stop_on_infinite_loss=False)
     return StreamGraph(step, feed, jit_step=jit_step, stop_on_infinite_loss=False)
-
-
-def layers_without_xla(model: keras.Model) -> list[str]:
-    """Names of the layers of which Keras says that XLA cannot compile them."""
-    layers = private_keras.flatten_layers(model)
-    return [layer.name for layer in layers if not getattr(layer, "supports_jit", True)]
