@@ -31,6 +31,7 @@ ANATOMY = Anatomy(
 
 def parse(*words: str) -> argparse.Namespace:
     parser = argparse.ArgumentParser()
+    parser.add_argument("--script")
     add_arguments(parser)
     return parser.parse_args(words)
 
@@ -75,6 +76,7 @@ def test_markdown_can_be_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture
     ("words", "message"),
     [
         (("--time-budget", "60"), "belongs to --try"),
+        (("--try", "--script", "train.py"), "needs a workload"),
         (("--try", "--time-budget", "0"), "positive"),
         (("--try", "--time-budget", "nan"), "positive"),
     ],

@@ -35,7 +35,7 @@ ELSEWHERE = {
     ),
     "steptime doctor": "tests/cli/commands/test_doctor.py::test_a_live_finding_that_only_slows_down_leaves_0",
     "steptime profile": (
-        "tests/cli/commands/test_profile.py::test_the_built_in_job_is_taken_apart_and_the_page_says_what_would_help"
+        "tests/cli/commands/test_profile_planted.py::test_the_built_in_job_is_taken_apart_and_the_page_says_what_would_help"
     ),
     "steptime board": (
         "tests/cli/commands/test_board.py::test_tensorboard_answers_at_the_printed_address_on_this_machine_only"
