@@ -273,7 +273,8 @@ def time_validation(model: keras.Model, part: Part, settings: Settings) -> Valid
     count = max(2, min(steps or 64, int(_VALIDATION_S / max(short_s / 4, 1e-4))))
     seconds(count)  # a compiled loop may be made anew for another number of samples
     long_s = seconds(count)
-    step_s = max(long_s - short_s, 0.0) / (count - 1) if count > 1 else long_s
+    # What a call costs once is left out, unless a busy machine made the short one the longer.
+    step_s = (long_s - short_s) / (count - 1) if long_s > short_s else long_s / count
     return Validation(
         step_s=step_s,
         steps=steps,

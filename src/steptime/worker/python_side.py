@@ -2,11 +2,15 @@
 
 import cProfile
 import pstats
+import sysconfig
 from collections import defaultdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from steptime.engine.timing.arms import Arm
 from steptime.record.profile import PythonCost
+
+if TYPE_CHECKING:
+    from steptime.engine.timing.arms import Arm
 
 _LONGEST_S = 0.5
 _MOST_STEPS = 50
@@ -31,7 +35,7 @@ _WAITING = ("_numpy_internal", "_numpy", "numpy")
 _LEAST_SHARE = 0.002
 
 
-def python_costs(arm: Arm, step_s: float) -> tuple[PythonCost, ...]:
+def python_costs(arm: "Arm", step_s: float) -> tuple[PythonCost, ...]:
     """Return the parts of a step on the host, the longest first.
 
     Python's profiler makes calls slower; each part's share of the profiled time is therefore applied to the
@@ -79,4 +83,9 @@ def part_of(path: str, name: str) -> str:
             return "waiting for the device"
         return "Python: built-in functions"
     unified = Path(path).as_posix()
-    return next((part for piece, part in _PARTS if f"/{piece}" in unified), "the job's own code")
+    own = "Python: standard library" if _is_standard(unified) else "the job's own code"
+    return next((part for piece, part in _PARTS if f"/{piece}" in unified), own)
+
+
+def _is_standard(path: str) -> bool:
+    return path.startswith(Path(sysconfig.get_path("stdlib")).as_posix()) and "/site-packages/" not in path

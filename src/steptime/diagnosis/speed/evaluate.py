@@ -65,16 +65,29 @@ def _weigh(rule: SpeedRule, facts: Facts) -> _Weighed | None:
 
 def _is_worth_it(weighed: _Weighed, facts: Facts) -> bool:
     """Whether the saving is more than what two runs differ by; what has no price is shown all the same."""
-    step_s, error_share = facts.get("step_s"), facts.get("step_error_share")
-    if weighed.step_s is None or not isinstance(step_s, int | float):
+    whole_s, error_share = _whole_s(facts), facts.get("step_error_share")
+    if weighed.step_s is None or whole_s is None:
         return True
     least = max(WORTH_SHARE, error_share if isinstance(error_share, float) else 0.0)
-    return weighed.step_s >= least * step_s
+    return weighed.step_s >= least * whole_s
+
+
+def _whole_s(facts: Facts) -> float | None:
+    """Seconds of the training for each step: the step, and its part of the validations."""
+    step_s = facts.get("step_s")
+    if not isinstance(step_s, int | float):
+        return None
+    validation = [facts.get(name) for name in ("validation_s", "validation_freq", "steps_per_epoch")]
+    match validation:
+        case [int() | float() as seconds, int() as every, int() as steps] if steps:
+            return step_s + seconds / every / steps
+        case _:
+            return step_s
 
 
 def _finding(weighed: _Weighed, facts: Facts) -> SpeedFinding:
     rule, step_s = weighed.rule, weighed.step_s
-    whole_s, run_steps = facts.get("step_s"), facts.get("run_steps")
+    whole_s, run_steps = _whole_s(facts), facts.get("run_steps")
     how = filled(rule.saving.how, facts)
     if weighed.missing:
         how = f"not priced: {'; '.join(_reasons(weighed.missing, facts))}"

@@ -13,7 +13,7 @@ RULE = SpeedRule(
     ),
     when=All(
         Check("largest_dense_parameters", "parameters", test=lambda one, whole: one > 0.5 * whole),
-        more("largest_dense_parameters", 1_000_000),
+        more("largest_dense_parameters", 5_000_000),
         Check("largest_dense_s", "step_s", test=lambda part, whole: part > 0.3 * whole),
     ),
     saving=Saving(

@@ -100,7 +100,7 @@ class SpeedFinding:
         saves_at_most_s: Seconds of the whole planned run that the remedy can save at most; None when that was
             not measured.
         saves_step_s: The same per training step.
-        saves_share: The same as a share of the step.
+        saves_share: The same as a share of a step with its part of the validations.
         how: How that was derived, or why it could not be.
         remedy: What to do.
         link: Where the manual explains it.

@@ -100,7 +100,8 @@ def _findings(profiled: Profiled) -> Iterator[Part]:
         yield Text(text=nothing_found(profiled.diagnosis))
         return
     yield Text(
-        text="Savings are limits, not promises, and do not add up. `steptime profile --try` measures settings."
+        text="Savings are limits, not promises, and do not add up; shares are of steps and validations together. `steptime"
+        " profile --try` measures settings."
     )
     rows = tuple((found.kind, found.title, saving_text(found)) for found in findings)
     yield Table(columns=("finding", "what it is", "saves at most"), rows=rows)

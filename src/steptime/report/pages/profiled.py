@@ -68,7 +68,7 @@ def headline(profiled: Profiled) -> str:
     first = next((found for found in profiled.diagnosis.findings if found.saves_share is not None), None)
     if first is None or first.saves_share is None:
         return f"{step}."
-    return f"{step}; {first.kind} costs up to {units.share(first.saves_share)}."
+    return f"{step}; {first.kind} costs up to {units.share(first.saves_share)} of the training."
 
 
 def reason(profiled: Profiled) -> str:
@@ -86,7 +86,7 @@ def saving_text(finding: SpeedFinding) -> str:
     """Return what a finding saves at most, as a share of the step and in the whole run."""
     if finding.saves_step_s is None:
         return UNKNOWN
-    share = f" ({units.share(finding.saves_share)})" if finding.saves_share is not None else ""
+    share = f", {units.share(finding.saves_share)} of all" if finding.saves_share is not None else ""
     whole = f"\n{units.seconds(finding.saves_at_most_s)} of the run" if finding.saves_at_most_s else ""
     return f"{units.seconds(finding.saves_step_s)} a step{share}{whole}"
 
@@ -120,7 +120,7 @@ def missing_rows(profiled: Profiled) -> tuple[tuple[str, str], ...]:
 def nothing_found(diagnosis: SpeedDiagnosis) -> str:
     """Return what to say where there is no finding."""
     if not diagnosis.unchecked:
-        return "No rule found anything that costs 3 % of a step or more."
+        return "No rule found anything that costs 3 % of the training or more."
     left = len(diagnosis.unchecked)
     checked = f"{len(diagnosis.fine)} of the things that cost time were checked and are fine"
     return f"{checked}; {left} could not be checked: {diagnosis.unchecked[0]['why']}."
