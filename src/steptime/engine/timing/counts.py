@@ -127,6 +127,10 @@ def _called(graph: Any, op: Any) -> Any:
     """The graph of the function that an operation calls; of a loop its body; None for any other operation."""
     if op.type not in (*_CALLS, *_LOOPS):
         return None
+    # TensorFlow keeps a loop's graph with what Python knew of its shapes; its definition has lost that.
+    kept = getattr(op, "_body_graph", None)
+    if kept is not None:
+        return kept
     name = op.get_attr("body" if op.type in _LOOPS else "f").name
     definition = next((f for f in graph.as_graph_def().library.function if f.signature.name == name), None)
     if definition is None:
