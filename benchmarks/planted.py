@@ -25,6 +25,8 @@ from steptime.record.files import write_bytes, write_json
 HERE = Path(__file__).parent
 RESULTS = HERE / "results"
 TIMEOUT_S = 600
+# On a machine that others use this finding is true though nobody planted it; then the next one counts.
+NEIGHBOUR = "busy-neighbour"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -115,7 +117,9 @@ def profile(plant, runs, *, is_planted, with_trials):
 
 def judge(plant, planted, twin):
     """Return one row of the results."""
-    first = planted["findings"][0] if planted["findings"] else {}
+    first = next(
+        (found for found in planted["findings"] if plant.neighbour or found["kind"] != NEIGHBOUR), {}
+    )
     trial = next((trial for trial in planted["trials"] if trial["kind"] == plant.kind), None)
     return {
         "name": plant.name,
@@ -129,11 +133,17 @@ def judge(plant, planted, twin):
         "twin_findings": [(found["kind"], found["saves_share"]) for found in twin["findings"]],
         "twin_bound": twin.get("bound"),
         "trial": trial,
+        "other_work_share": other_work_share(planted),
         "failed": planted.get("failed") or twin.get("failed"),
         "named": first.get("kind") == plant.kind,
         "twin_silent": "failed" not in twin
         and plant.kind not in {found["kind"] for found in twin["findings"]},
     }
+
+
+def other_work_share(answer):
+    """What the sensors saw of others' work: a machine that is shared has a neighbour that nobody planted."""
+    return next((use["other_work_share"] for use in (answer.get("record") or {}).get("devices", ())), None)
 
 
 def as_markdown(rows, about):
@@ -152,6 +162,13 @@ def as_markdown(rows, about):
         share = "-" if row["saves_at_most_share"] is None else units.share(row["saves_at_most_share"])
         twin = "no such finding" if row["twin_silent"] else "**found too**"
         lines.append(f"| {row['name']} | {named} | {share} | {twin} | {tried(row['trial'])} |")
+    shared = [row["name"] for row in rows if any(kind == NEIGHBOUR for kind, _ in row["findings"])]
+    if shared:
+        lines += [
+            "",
+            f"Others worked on this machine during {', '.join(shared)}.",
+            f"There `{NEIGHBOUR}`, which was true, is left out.",
+        ]
     good = sum(row["named"] and row["twin_silent"] for row in rows)
     return (
         "\n".join(

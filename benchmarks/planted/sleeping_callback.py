@@ -1,4 +1,4 @@
-"""Plant: a callback that sleeps 3 ms at every batch."""
+"""Plant: a callback that sleeps 30 ms at every batch."""
 
 import os
 import time
@@ -12,7 +12,7 @@ PLANTED = os.environ.get("STEPTIME_PLANTED") == "1"
 class SlowLogger(keras.callbacks.Callback):
     def on_train_batch_end(self, batch, logs=None):  # noqa: ARG002 - Keras calls it so
         if PLANTED:
-            time.sleep(0.003)
+            time.sleep(0.03)
 
 
 def create_callbacks():

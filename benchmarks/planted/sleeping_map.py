@@ -1,4 +1,4 @@
-"""Plant: a map function that sleeps 1 ms for each element, one call at a time."""
+"""Plant: a map function that sleeps 2 ms for each element, one call at a time."""
 
 import os
 import time
@@ -22,7 +22,7 @@ def create_model():
 
 
 def nap(x):
-    time.sleep(0.001)
+    time.sleep(0.002)
     return x
 
 

@@ -78,9 +78,9 @@ def test_a_cause_that_is_worth_nothing_explains_nothing() -> None:
     )
 
 
-def test_what_is_less_than_the_noise_is_no_finding() -> None:
+def test_what_is_worth_too_little_is_no_finding() -> None:
     assert kinds(facts(input_s=0.0012, slowest_callback_s=0.0)) == ["map-sequential", "no-prefetch"]
-    assert kinds(facts(input_s=0.0012, slowest_callback_s=0.0, step_error_share=0.2)) == []
+    assert kinds(facts(input_s=0.0005, slowest_callback_s=0.0)) == []
 
 
 def test_a_missing_fact_is_not_checked_and_says_why() -> None:
@@ -175,3 +175,11 @@ def test_no_finding_saves_more_than_the_step_or_less_than_is_worth_a_word(values
 
     assert savings == sorted(savings, reverse=True)
     assert all(WORTH_SHARE * step_s <= saved <= step_s * (1 + 1e-9) for saved in savings)
+
+
+def test_a_share_is_of_steps_and_validations_together() -> None:
+    whole = facts(validation_s=2.0, train_epoch_s=2.0, validation_freq=1, steps_per_epoch=100)
+    shares = {finding.kind: finding.saves_share for finding in evaluate(RULES, whole).findings}
+
+    assert shares["map-sequential"] == pytest.approx(0.010 / 0.040)
+    assert shares["validation-share"] == pytest.approx(0.016 / 0.040)

@@ -62,7 +62,6 @@ def test_parts_of_the_step_are_joined_by_what_can_be_done_about_them() -> None:
 
     assert found.get("host_s") == pytest.approx(0.001)
     assert found.get("compute_s") == pytest.approx(0.005)
-    assert found.get("step_error_share") == pytest.approx(0.02)
     assert found.get("run_steps") == 18_750
 
 
@@ -255,3 +254,14 @@ def test_the_next_batch_is_the_first_with_which_the_device_is_busy(doubled_s: fl
     timings = dataclasses.replace(profile.timings, resident=make_timing(0.01), doubled=make_timing(doubled_s))
 
     assert facts(dataclasses.replace(profile, timings=timings)).get("batch_size_next") == batch_size
+
+
+def test_a_part_that_cannot_be_told_from_nothing_is_nothing() -> None:
+    parts = tuple(
+        dataclasses.replace(part, step_s=Span(value=0.002, low=-0.001, high=0.005))
+        if part.kind == "input"
+        else part
+        for part in STEP.parts
+    )
+
+    assert facts(step=dataclasses.replace(STEP, parts=parts)).get("input_s") == 0

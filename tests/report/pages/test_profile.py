@@ -154,7 +154,8 @@ def test_the_summary_keeps_to_40_lines_even_with_trials_and_many_findings() -> N
 
 def test_the_title_says_what_bounds_the_step_and_what_would_help_most() -> None:
     assert profile_page(profiled()).title == (
-        "A step takes 20.0 ms, and it waits for input for 50.0 % of that; map-sequential costs up to 50.0 %."
+        "A step takes 20.0 ms, and it waits for input for 50.0 % of that; map-sequential costs up to "
+        "32.6 % of the training."
     )
 
 

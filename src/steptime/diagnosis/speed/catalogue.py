@@ -3,7 +3,6 @@
 SPEED_FACTS: dict[str, str] = {
     # Time of a step. A step's parts (input, callbacks, host, compute, memory) add up to it.
     "step_s": "time of a training step as the run does it, callbacks and waiting for input included",
-    "step_error_share": "half the width of the interval of step_s, as a share of it",
     "input_s": "part of a step that waits for input: the step less the same step on a batch from memory",
     "host_s": "part of a step in which Python, dispatch and launches keep the device waiting",
     "compute_s": "part of a step in matrix products and convolutions at the rate of this machine",

@@ -65,11 +65,8 @@ def _weigh(rule: SpeedRule, facts: Facts) -> _Weighed | None:
 
 def _is_worth_it(weighed: _Weighed, facts: Facts) -> bool:
     """Whether the saving is more than what two runs differ by; what has no price is shown all the same."""
-    whole_s, error_share = _whole_s(facts), facts.get("step_error_share")
-    if weighed.step_s is None or whole_s is None:
-        return True
-    least = max(WORTH_SHARE, error_share if isinstance(error_share, float) else 0.0)
-    return weighed.step_s >= least * whole_s
+    whole_s = _whole_s(facts)
+    return weighed.step_s is None or whole_s is None or weighed.step_s >= WORTH_SHARE * whole_s
 
 
 def _whole_s(facts: Facts) -> float | None:

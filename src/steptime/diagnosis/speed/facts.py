@@ -126,21 +126,15 @@ def _of_epochs(record: RunRecord) -> Known:
 
 
 def _of_step(anatomy: Anatomy) -> Known:
+    """The step and its parts; a part that cannot be told from nothing is nothing."""
     if anatomy.step_s is None:
         return {}
-    step = anatomy.step_s
     found = {
-        name: sum(part.step_s.value for part in anatomy.parts if part.kind in kinds)
+        name: sum(part.step_s.value for part in anatomy.parts if part.kind in kinds and part.step_s.low > 0)
         for name, kinds in _PARTS.items()
         if any(part.kind in kinds for part in anatomy.parts)
     }
-    error_share = (step.high - step.low) / 2 / step.value
-    return {
-        "step_s": step.value,
-        "step_error_share": error_share,
-        "best_step_s": anatomy.best_step_s,
-        **found,
-    }
+    return {"step_s": anatomy.step_s.value, **found}
 
 
 def _of_profile(profile: Profile, anatomy: Anatomy) -> Known:

@@ -56,7 +56,8 @@ save less than
 """
 
 _MIDDLE = """\
-of the training (steps and validations), or less than the timings spread, is not reported as a finding.
+of the training (steps and validations) is not reported as a finding; a part of the step that
+cannot be told from nothing counts as nothing.
 
 `--try` replaces the limit by a measurement, for remedies that are settings. The run as it is and one arm for
 each remedy take turns in fresh processes, exactly as in `steptime compare`; the answer has an interval, and

@@ -100,7 +100,7 @@ def _findings(profiled: Profiled) -> Iterator[Part]:
         yield Text(text=nothing_found(profiled.diagnosis))
         return
     yield Text(
-        text="Savings are limits, not promises, and do not add up; shares are of steps and validations together. `steptime"
+        text="Savings are limits, not promises, and do not add up; shares are of steps and validations. `steptime"
         " profile --try` measures settings."
     )
     rows = tuple((found.kind, found.title, saving_text(found)) for found in findings)
