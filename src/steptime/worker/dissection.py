@@ -112,14 +112,13 @@ def time_steps(subject: Subject, is_stopped: Callable[[], bool], pace: Pace) -> 
             report = getattr(history, "steptime", report)
     if report is None or session.arms is None or not session.as_is.step_s:
         return None
-    return _measured(session, _loop(model, execution[0], report), hooks, traces)
+    return _measured(session, _loop(model, execution[0], report), hooks)
 
 
 def _measured(
     session: Session,
     loop: Loop,
     hooks: list[HookTimes],
-    traces: TraceCounter,
 ) -> Measured:
     arms = session.arms
     assert arms is not None
@@ -143,7 +142,7 @@ def _measured(
             count=session.traced_again,
             steps=session.as_is.steps,
             time_s=session.traced_s / max(session.as_is.steps, 1),
-            shapes=tuple(traces.shapes[-session.traced_again :]) if session.traced_again else (),
+            shapes=tuple(session.traced_shapes),
         ),
         arms=arms,
         step_s=session.as_is.step_s[-1],

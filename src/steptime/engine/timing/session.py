@@ -52,7 +52,6 @@ class Slices:
 class _Slice:
     """The running round of the job itself."""
 
-    began_ns: int = 0
     settling: int = 0
     wall_ns: int = 0
     steps: int = 0
@@ -97,15 +96,19 @@ class Session:
         self.loop = ""
         self.traced_s = 0.0
         self.traced_again = 0
+        self.traced_shapes: list[str] = []
         self.finished = False
 
     def on_block(self, **block: Any) -> None:
         """A piece of training ended; another way of executing steps may be due."""
         entered_ns = time.perf_counter_ns()
         traces = self._traces.count - self._traces_before
-        if self._decided and not block["compiled"] and block["epoch"] == self._epoch and not self.finished:
+        if self._decided and not block["compiled"] and not self.finished:
             self.loop = block["loop"]
-            self._count(entered_ns - self._left_ns, block["n_steps"], traces)
+            # Between epochs lies work that is no step's; callbacks between blocks of one epoch belong to steps.
+            is_first = block["epoch"] != self._epoch
+            wall_ns = block["duration_ns"] if is_first else entered_ns - self._left_ns
+            self._count(wall_ns, block["n_steps"], traces)
         self.steps += block["n_steps"]
         self._epoch = block["epoch"]
         if self._is_stopped():
@@ -124,8 +127,6 @@ class Session:
 
     def _count(self, wall_ns: int, steps: int, traces: int) -> None:
         now = self._slice
-        if not now.began_ns:
-            now.began_ns = time.perf_counter_ns()
         if not self._is_settled(wall_ns / 1e9 / steps):
             now.settling += steps
             return
@@ -135,6 +136,7 @@ class Session:
             now.traced_ns += wall_ns
             now.traced_steps += steps
             self.traced_again += traces
+            self.traced_shapes += self._traces.shapes[-traces:]
         else:
             now.quiet.append(wall_ns / 1e9 / steps)
         if now.steps >= _LEAST_STEPS and now.wall_ns >= self._pace.slice_s * 1e9:
