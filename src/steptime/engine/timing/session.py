@@ -18,6 +18,7 @@ from steptime.engine.timing.traces import TraceCounter
 # Steps after a pause that are not counted: batches were prefetched while it lasted.
 _SETTLING_STEPS = (4, 20)
 _LEAST_STEPS = 3
+_FEWEST_ROUNDS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,12 +28,12 @@ class Pace:
     Attributes:
         slice_s: Seconds of one way of executing steps in one round, at least.
         rounds: Rounds, in each of which everything is timed once.
-        slow_step_s: From this step time on, three rounds must do.
+        enough_s: After this time three rounds must do, as where steps are slow or the machine is busy.
     """
 
     slice_s: float = 0.2
     rounds: int = 9
-    slow_step_s: float = 0.3
+    enough_s: float = 20.0
 
 
 @dataclass(slots=True)
@@ -88,6 +89,7 @@ class Session:
         self._decided = False
         self._epoch = -1
         self._left_ns = 0
+        self._began_ns = time.perf_counter_ns()
         self._traces_before = 0
         self.arms: Arms | None = None
         self.as_is = Slices()
@@ -148,7 +150,7 @@ class Session:
         now = self._slice
         if now.steps or now.settling >= enough:
             return True
-        if step_s > self._pace.slow_step_s:
+        if step_s > self._pace.slice_s:
             return now.settling >= 1
         return now.settling >= least and now.settling * step_s >= self._pace.slice_s / 4
 
@@ -167,9 +169,11 @@ class Session:
             if self._is_stopped():
                 return
             self._time(arm, self.others[name])
-        step_s = self.as_is.step_s[-1]
-        rounds = 3 if step_s > self._pace.slow_step_s else self._pace.rounds
-        self.finished = len(self.as_is.step_s) >= rounds
+        rounds = len(self.as_is.step_s)
+        took_s = (time.perf_counter_ns() - self._began_ns) / 1e9
+        self.finished = rounds >= self._pace.rounds or (
+            rounds >= _FEWEST_ROUNDS and took_s > self._pace.enough_s
+        )
         self._slice = _Slice()
 
     def _time(self, arm: Arm, slices: Slices) -> None:
