@@ -76,7 +76,9 @@ def test_to_see_less_validation_there_are_as_many_epochs_as_it_leaves_out() -> N
 def test_remedies_are_measured_and_set_beside_what_was_predicted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    whole = profiled(finding("code-only"), finding("loop-keras", loop="auto"))
+    whole = profiled(
+        finding("code-only"), finding("loop-keras", loop="auto"), finding("same-again", loop="auto")
+    )
     order = [0.010, 0.005, 0.005, 0.010] * 2
     runs = [make_run(make_record(), step_s=step_s, seed=seed) for seed, step_s in enumerate(order)]
 

@@ -39,7 +39,7 @@ def try_remedies(
         profiled: What was found.
         launcher: Executes each run.
     """
-    findings = [found for found in profiled.diagnosis.findings if found.remedy.patch][:_MOST_REMEDIES]
+    findings = _tried(profiled.diagnosis.findings)
     if profiled.run.record.plan.workload.kind == "script":
         output.say("--try: the settings of a script are its own; change the line that a finding names")
         return (), False
@@ -57,6 +57,15 @@ def try_remedies(
     study = run_campaign(campaign, place, study, launcher, watch.run, is_clear)
     comparison, runs = comparing.comparison_of(place, study)
     return trials_of(comparison, runs, findings), study.stop == "it was interrupted"
+
+
+def _tried(findings: Sequence[SpeedFinding]) -> list[SpeedFinding]:
+    """Return the findings whose remedies are settings; of those with the same remedy the first."""
+    by_patch: dict[tuple[tuple[str, str], ...], SpeedFinding] = {}
+    for found in findings:
+        if found.remedy.patch:
+            by_patch.setdefault(tuple(sorted(found.remedy.patch.items())), found)
+    return list(by_patch.values())[:_MOST_REMEDIES]
 
 
 def plan_trials(

@@ -98,8 +98,9 @@ def _of_host(record: RunRecord) -> Known:
 
 
 def _of_devices(record: RunRecord) -> Known:
-    kind = (record.device or "").partition(":")[0]
-    use = next((use for use in record.devices if use.name.startswith(kind)), None) if kind else None
+    # "gpu:1" is sampled as gpu1, or as gpu1mig0 where it is a part of one.
+    device = (record.device or "").replace(":", "")
+    use = next((use for use in record.devices if use.name.partition("mig")[0] == device), None)
     if use is None:
         return {}
     return {
@@ -160,7 +161,7 @@ def _of_profile(profile: Profile, anatomy: Anatomy) -> Known:
         "doubled_step_s": _middle(timings.doubled.step_s),
         "retraces": tracing.count if tracing else None,
         "retrace_s": tracing.time_s if tracing else None,
-        "retrace_shapes": tracing.shapes[:4] if tracing else None,
+        "retrace_shapes": (tracing.shapes[:4] or ("not seen",)) if tracing else None,
         "validation_s": validation.epoch_s if validation else None,
         "train_epoch_s": step_s * steps if step_s and steps and validation else None,
         **_of_callbacks(profile.callbacks, steps),
