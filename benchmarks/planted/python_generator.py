@@ -11,14 +11,7 @@ SAMPLES = 4096
 
 
 def create_model():
-    return keras.Sequential(
-        [
-            keras.Input((256,)),
-            keras.layers.Dense(512, "relu"),
-            keras.layers.Dense(512, "relu"),
-            keras.layers.Dense(10),
-        ]
-    )
+    return keras.Sequential([keras.Input((256,)), keras.layers.Dense(64, "relu"), keras.layers.Dense(10)])
 
 
 def generate():

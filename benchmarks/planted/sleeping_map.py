@@ -11,14 +11,7 @@ PLANTED = os.environ.get("STEPTIME_PLANTED") == "1"
 
 
 def create_model():
-    return keras.Sequential(
-        [
-            keras.Input((256,)),
-            keras.layers.Dense(512, "relu"),
-            keras.layers.Dense(512, "relu"),
-            keras.layers.Dense(10),
-        ]
-    )
+    return keras.Sequential([keras.Input((256,)), keras.layers.Dense(64, "relu"), keras.layers.Dense(10)])
 
 
 def nap(x):

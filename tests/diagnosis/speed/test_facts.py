@@ -49,6 +49,12 @@ def facts(profile=None, operations=None, ceilings=None, record=None, step=STEP):
     )
 
 
+def with_host(**host: object):
+    record = make_record()
+    environment = dataclasses.replace(record.environment, host={**record.environment.host, **host})
+    return dataclasses.replace(record, environment=environment)
+
+
 def test_every_fact_that_is_supplied_is_in_the_catalogue_and_has_a_value() -> None:
     found = facts(operations=make_operations(), ceilings=make_ceilings())
 
@@ -153,10 +159,18 @@ def test_widths_batch_normalisation_and_types_come_from_the_layers() -> None:
     ],
 )
 def test_half_precision_is_judged_by_rates_that_were_measured(rates, half, speedup) -> None:
-    found = facts(ceilings=make_ceilings(flops_per_s=rates))
+    found = facts(
+        ceilings=make_ceilings(flops_per_s=rates), record=with_host(cpu_features=["avx2", "amx_tile"])
+    )
 
     assert found.get("half_precision") == half
     assert found.get("half_speedup") == pytest.approx(speedup)
+
+
+def test_a_processor_without_instructions_for_half_precision_is_not_believed_to_be_faster_in_it() -> None:
+    fast = make_ceilings(flops_per_s={"float32": 80e9, "bfloat16": 160e9})
+
+    assert facts(ceilings=fast, record=with_host(cpu_features=["avx2"])).get("half_precision") == "none"
 
 
 def test_a_gpu_s_launches_and_copies_come_from_the_trace() -> None:
@@ -202,8 +216,7 @@ def test_other_work_and_throttling_come_from_the_sensors() -> None:
 
 def test_threads_left_to_tensorflow_are_as_many_as_processors() -> None:
     record = make_record()
-    environment = dataclasses.replace(record.environment, host={"usable_cores": 8, "cpu_quota_cores": 2.0})
-    found = facts(record=dataclasses.replace(record, environment=environment))
+    found = facts(record=with_host(usable_cores=8, cpu_quota_cores=2.0))
 
     assert found.get("threads") == 8
     assert found.get("cores_usable") == 2.0
@@ -243,17 +256,27 @@ def test_eager_steps_and_the_loop_are_told() -> None:
 
 def test_a_timing_that_was_not_made_is_unknown() -> None:
     profile = make_profile()
-    timings = dataclasses.replace(profile.timings, doubled=dataclasses.replace(make_timing(1.0), step_s=()))
+    timings = dataclasses.replace(profile.timings, resident=dataclasses.replace(make_timing(1.0), step_s=()))
 
-    assert facts(dataclasses.replace(profile, timings=timings)).get("doubled_step_s") is None
+    assert facts(dataclasses.replace(profile, timings=timings)).get("resident_step_s") is None
 
 
-@pytest.mark.parametrize(("doubled_s", "batch_size"), [(0.0100, 512), (0.0150, 128), (0.0196, 64)])
-def test_the_next_batch_is_the_first_with_which_the_device_is_busy(doubled_s: float, batch_size: int) -> None:
-    profile = make_profile()
-    timings = dataclasses.replace(profile.timings, resident=make_timing(0.01), doubled=make_timing(doubled_s))
+@pytest.mark.parametrize(("ratio", "batch_size"), [(1.0, 512), (1.5, 128), (1.96, 64)])
+def test_the_next_batch_is_the_first_with_which_the_device_is_busy(ratio: float, batch_size: int) -> None:
+    found = facts(step=dataclasses.replace(STEP, doubling_ratio=ratio))
 
-    assert facts(dataclasses.replace(profile, timings=timings)).get("batch_size_next") == batch_size
+    assert found.get("batch_size_next") == batch_size
+    assert found.get("doubled_step_s") == pytest.approx(0.0098 * ratio)
+
+
+def test_from_generator_is_a_generator_though_it_is_a_dataset() -> None:
+    stages = (
+        Stage(name="Tensor"),
+        Stage(name="FlatMap", has_python=True),
+        Stage(name="Batch", batch_size=32),
+    )
+
+    assert facts(make_profile(pipeline=Pipeline(kind="dataset", stages=stages))).get("source") == "generator"
 
 
 def test_a_part_that_cannot_be_told_from_nothing_is_nothing() -> None:

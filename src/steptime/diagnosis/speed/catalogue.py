@@ -15,8 +15,7 @@ SPEED_FACTS: dict[str, str] = {
     "run_steps": "planned steps of the whole run",
     "steps_per_epoch": "steps of an epoch",
     # Input
-    "source": "where batches come from: arrays, dataset, generator or pydataset",
-    "pipeline": "transformations of the tf.data pipeline, from source to end",
+    "source": "where batches come from: arrays, dataset, generator (from_generator too) or pydataset",
     "maps": "number of map and interleave transformations",
     "sequential_maps": "number of map and interleave transformations without parallel calls",
     "map_before_batch": "whether a map handles single elements, before they are batched",

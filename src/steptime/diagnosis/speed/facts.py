@@ -45,7 +45,7 @@ def speed_facts(
     if profile is not None:
         values |= _of_profile(profile, anatomy)
         values |= pipeline_facts(profile, record)
-        values |= model_facts(profile, operations, ceilings, anatomy, _gpu_capability(record))
+        values |= model_facts(profile, operations, ceilings, anatomy, record)
     if operations is not None:
         values |= _of_trace(operations, ceilings)
     values |= _run_steps(values)
@@ -139,13 +139,14 @@ def _of_step(anatomy: Anatomy) -> Known:
 
 
 def _of_profile(profile: Profile, anatomy: Anatomy) -> Known:
-    loop, timings, steps = profile.loop, profile.timings, profile.steps_per_epoch
+    loop, steps = profile.loop, profile.steps_per_epoch
+    resident_s = _middle(profile.timings.resident.step_s)
     tracing, validation = profile.tracing, profile.validation
     step_s = anatomy.step_s.value if anatomy.step_s else None
     return {
         "epochs": profile.epochs,
         "batch_size": profile.batch_size,
-        "batch_size_next": _next_batch(profile),
+        "batch_size_next": _next_batch(profile.batch_size, anatomy.doubling_ratio),
         "steps_per_epoch": steps,
         "precision": profile.precision,
         "optimizer": profile.optimizer,
@@ -157,8 +158,11 @@ def _of_profile(profile: Profile, anatomy: Anatomy) -> Known:
         "layers_without_xla": tuple(
             f"{layer.name} ({layer.kind})" for layer in profile.layers if not layer.supports_xla
         ),
-        "resident_step_s": _middle(timings.resident.step_s),
-        "doubled_step_s": _middle(timings.doubled.step_s),
+        "resident_step_s": resident_s,
+        # Compared round by round: on a busy machine the medians of two timings may be of unlike rounds.
+        "doubled_step_s": resident_s * anatomy.doubling_ratio
+        if resident_s and anatomy.doubling_ratio
+        else None,
         "retraces": tracing.count if tracing else None,
         "retrace_s": tracing.time_s if tracing else None,
         "retrace_shapes": (tracing.shapes[:4] or ("not seen",)) if tracing else None,
@@ -198,28 +202,15 @@ def _of_trace(operations: Operations, ceilings: Ceilings | None) -> Known:
     }
 
 
-def _gpu_capability(record: RunRecord) -> float | None:
-    """Compute capability of the GPU that was trained on."""
-    if record.environment is None or not (record.device or "").startswith("gpu"):
-        return None
-    for gpu in record.environment.gpus:
-        try:
-            return float(str(gpu.get("compute_capability")))
-        except ValueError:
-            continue
-    return None
-
-
-def _next_batch(profile: Profile) -> int | None:
+def _next_batch(batch_size: int | None, doubling_ratio: float | None) -> int | None:
     """The first doubling with which the part of a step that does not grow takes less than a quarter of it."""
-    once, twice = _middle(profile.timings.resident.step_s), _middle(profile.timings.doubled.step_s)
-    if once is None or twice is None or profile.batch_size is None:
+    if batch_size is None or doubling_ratio is None:
         return None
-    fixed_s, growing_s = max(2 * once - twice, 0.0), max(twice - once, 0.0)
+    fixed_share, growing_share = max(2 - doubling_ratio, 0.0), max(doubling_ratio - 1, 0.0)
     times = 2
-    while times < _LARGEST_STEP and fixed_s > 0.25 * (fixed_s + times * growing_s):
+    while times < _LARGEST_STEP and fixed_share > 0.25 * (fixed_share + times * growing_share):
         times *= 2
-    return profile.batch_size * times
+    return batch_size * times
 
 
 def _run_steps(values: Known) -> Known:

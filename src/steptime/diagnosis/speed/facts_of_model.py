@@ -7,6 +7,7 @@ from steptime.environment.facts import Value
 from steptime.record.ceilings import Ceilings
 from steptime.record.operations import LayerTime, Operations
 from steptime.record.profile import Layer, Profile
+from steptime.record.schema import RunRecord
 
 Known = Mapping[str, Value | None]
 
@@ -14,6 +15,8 @@ _OPTIMIZER = "(optimizer)"
 # What is no layer and no part of the step: the input pipeline's own ops, and those that wait for it.
 _WAITING = ("(input)", "(other)")
 _TILE = 8
+# "Slower on CPUs without AMX": tensorflow.org/guide/mixed_precision.
+_HALF_FEATURES = {"amx_tile", "avx512_bf16"}
 # Volta and later have tensor cores: NVIDIA, CUDA C++ Programming Guide, compute capabilities.
 _TENSOR_CORES_FROM = 7.0
 _TF32_FROM = 8.0
@@ -26,10 +29,11 @@ def model_facts(
     operations: Operations | None,
     ceilings: Ceilings | None,
     anatomy: Anatomy,
-    gpu_capability: float | None,
+    record: RunRecord,
 ) -> Known:
     """Return the facts about layers, optimizer and precision."""
     is_half = "16" in profile.precision
+    gpu_capability = _gpu_capability(record)
     fits = gpu_capability is not None and gpu_capability >= (_TENSOR_CORES_FROM if is_half else _TF32_FROM)
     largest = max(
         (layer for layer in profile.layers if layer.kind == "Dense"),
@@ -46,7 +50,7 @@ def model_facts(
         "odd_widths_waste_share": max((_waste_share(layer) for layer in odd), default=0.0),
         "tensor_cores": fits if gpu_capability is not None else None,
         "float_type": _float_type(profile),
-        **_of_ceilings(profile, ceilings),
+        **_of_ceilings(ceilings, record),
         **(_of_operations(profile, operations, anatomy, largest, odd) if operations else {}),
     }
 
@@ -61,21 +65,38 @@ def _float_type(profile: Profile) -> str:
     return next((name for name in ("float64", "float32") if name in used), profile.floatx)
 
 
-def _of_ceilings(profile: Profile, ceilings: Ceilings | None) -> Known:
+def _of_ceilings(ceilings: Ceilings | None, record: RunRecord) -> Known:
     if ceilings is None or not ceilings.flops_per_s.get("float32"):
         return {}
     rates = ceilings.flops_per_s
     base = max(rates["float32"], rates.get("tf32", 0.0))
     half = "bfloat16" if rates.get("bfloat16", 0.0) >= rates.get("float16", 0.0) else "float16"
-    speedup = rates.get(half, 0.0) / base
+    speedup = rates.get(half, 0.0) / base if _multiplies_half(record) else 0.0
     double = rates.get("float64")
     slowdown = rates["float32"] / double if double else None
-    is_cpu = profile.device.startswith("cpu")
     return {
         "half_precision": f"mixed_{half}" if speedup > 1 else "none",
         "half_speedup": speedup,
-        "float64_slowdown": slowdown or (_FLOAT64_SLOWDOWN_CPU if is_cpu else None),
+        "float64_slowdown": slowdown or (_FLOAT64_SLOWDOWN_CPU if record.device == "cpu" else None),
     }
+
+
+def _gpu_capability(record: RunRecord) -> float | None:
+    """Compute capability of the GPU that was trained on."""
+    if record.environment is None or not (record.device or "").startswith("gpu"):
+        return None
+    for gpu in record.environment.gpus:
+        try:
+            return float(str(gpu.get("compute_capability")))
+        except ValueError:
+            continue
+    return None
+
+
+def _multiplies_half(record: RunRecord) -> bool:
+    """Whether a processor has instructions for it; without them a rate that looks better is noise."""
+    host = record.environment.host if record.environment else {}
+    return record.device != "cpu" or bool(_HALF_FEATURES & set(host.get("cpu_features") or ()))
 
 
 def _of_operations(

@@ -12,7 +12,7 @@ def pipeline_facts(profile: Profile, record: RunRecord) -> Mapping[str, Value | 
     pipeline = profile.pipeline
     stages = pipeline.stages
     whole = {
-        "source": pipeline.kind,
+        "source": "generator" if any(_is_generator(stage) for stage in stages) else pipeline.kind,
         "input_dtypes": pipeline.dtypes or None,
         "workers": pipeline.workers,
         "data_bytes": _data_bytes(pipeline),
@@ -24,7 +24,6 @@ def pipeline_facts(profile: Profile, record: RunRecord) -> Mapping[str, Value | 
     caches = [place for place, stage in enumerate(stages) if stage.name.startswith("Cache")]
     batches = [place for place, stage in enumerate(stages) if stage.batch_size is not None]
     return whole | {
-        "pipeline": tuple(stage.name for stage in stages),
         "maps": len(maps),
         "sequential_maps": sum(stages[place].parallel_calls in (None, 1) for place in maps),
         "map_before_batch": bool(maps and batches) and min(maps) < min(batches),
@@ -33,6 +32,11 @@ def pipeline_facts(profile: Profile, record: RunRecord) -> Mapping[str, Value | 
         "python_maps": any(stages[place].has_python for place in maps),
         "ends_in_prefetch": stages[-1].name.startswith("Prefetch"),
     }
+
+
+def _is_generator(stage: Stage) -> bool:
+    """Whether it is what from_generator makes: a flat map whose function pulls elements out of Python."""
+    return "Generator" in stage.name or (stage.name == "FlatMap" and stage.has_python)
 
 
 def _is_map(stage: Stage) -> bool:

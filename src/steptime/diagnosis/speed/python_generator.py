@@ -1,9 +1,8 @@
 """Batches come out of a Python generator, one at a time."""
 
-from steptime.diagnosis.condition import All, Any, Check, is_, less
+from steptime.diagnosis.condition import All, Any, is_, less
 from steptime.diagnosis.speed.rule import Saving, SpeedRule, Way
 
-_GENERATOR = Check("pipeline", test=lambda ops: any("Generator" in op for op in ops))
 _ONE_WORKER = All(is_("source", "pydataset"), less("workers", 2))
 
 RULE = SpeedRule(
@@ -13,7 +12,7 @@ RULE = SpeedRule(
         "Python makes one batch at a time, in one thread that holds the interpreter's lock, while the device "
         "waits. TensorFlow can neither run it in parallel nor see into it."
     ),
-    when=Any(is_("source", "generator"), All(is_("source", "dataset"), _GENERATOR), _ONE_WORKER),
+    when=Any(is_("source", "generator"), _ONE_WORKER),
     saving=Saving(
         names=("input_s",),
         calculate=lambda input_s: input_s,
@@ -35,26 +34,13 @@ RULE = SpeedRule(
         ),
     ),
     clear="No Python generator makes the batches.",
-    explains=(
-        "map-sequential",
-        "no-prefetch",
-        "no-cache",
-        "map-before-batch",
-        "python-in-map",
-    ),
     fires=(
         {"source": "generator", "input_s": 0.008, "step_s": 0.01},
-        {
-            "source": "dataset",
-            "pipeline": ("GeneratorDataset", "BatchDatasetV2"),
-            "input_s": 0.008,
-            "step_s": 0.01,
-        },
         {"source": "pydataset", "workers": 1, "input_s": 0.008, "step_s": 0.01},
     ),
     silent=(
         {"source": "generator", "input_s": 0.0001, "step_s": 0.01},
-        {"source": "dataset", "pipeline": ("TensorSliceDataset",), "input_s": 0.008, "step_s": 0.01},
+        {"source": "dataset", "input_s": 0.008, "step_s": 0.01},
         {"source": "pydataset", "workers": 4, "input_s": 0.008, "step_s": 0.01},
     ),
 )
