@@ -215,7 +215,6 @@ def test_other_work_and_throttling_come_from_the_sensors() -> None:
 
 
 def test_threads_left_to_tensorflow_are_as_many_as_processors() -> None:
-    record = make_record()
     found = facts(record=with_host(usable_cores=8, cpu_quota_cores=2.0))
 
     assert found.get("threads") == 8
