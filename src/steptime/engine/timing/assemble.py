@@ -72,9 +72,8 @@ class _Workshop:
         self._jit = bool(model.jit_compile)
         own = model.train_function
         self.function = own if isinstance(own, StepFunction) else StepFunction(model, "train_step")
-        self.feed: ArrayFeed | StreamFeed = (
-            source.array_feed() if execution.is_resident else source.stream(model)
-        )
+        self._arrays = source.arrays() if execution.is_resident else None
+        self.feed: ArrayFeed | StreamFeed = self._array_feed() if self._arrays else source.stream(model)
         self._data: Any = None
         if isinstance(self.feed, ArrayFeed):
             with tf.device(self._device):
@@ -121,7 +120,7 @@ class _Workshop:
 
     def repeated(self) -> Arm:
         if self._execution.is_resident:
-            return SamePositions(self._loop, self._source.array_feed())
+            return SamePositions(self._loop, self._array_feed())
         dataset = repeated(self.batch, self.feed.element_spec)
         if self._by_function():
             return self._function_loop(lambda: iter(dataset))
@@ -133,8 +132,13 @@ class _Workshop:
 
     def input(self) -> Arm:
         if self._execution.is_resident:
-            return GatherAlone(self._source.array_feed(), self._data)
+            return GatherAlone(self._array_feed(), self._data)
         return PipelineAlone(self._source.stream(self._model))
+
+    def _array_feed(self) -> ArrayFeed:
+        """A feed of its own over the same tensors."""
+        assert self._arrays is not None
+        return ArrayFeed(self._arrays)
 
     def _by_function(self) -> bool:
         return self._execution.loop == "keras"

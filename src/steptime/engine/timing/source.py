@@ -9,7 +9,6 @@ import keras
 import tensorflow as tf
 
 from steptime.engine import private_keras
-from steptime.engine.feeds.arrays import ArrayFeed
 from steptime.engine.feeds.stream import StreamFeed
 
 
@@ -76,12 +75,11 @@ class Source:
             return {"x": self.x}
         return self._arrays() | {"shuffle": self.shuffle, "batch_size": self.batch_size}
 
-    def array_feed(self) -> ArrayFeed:
-        """A feed of its own over the arrays."""
-        arrays = private_keras.as_arrays(
+    def arrays(self) -> private_keras.Arrays:
+        """The arrays as tensors on the host: as large as the data once more."""
+        return private_keras.as_arrays(
             **self._arrays(), batch_size=self.batch_size, steps=None, shuffle=self.shuffle, class_weight=None
         )
-        return ArrayFeed(arrays)
 
     def stream(self, model: keras.Model) -> StreamFeed:
         """A feed of its own over what Keras makes a tf.data pipeline of."""
