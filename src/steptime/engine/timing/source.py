@@ -69,8 +69,11 @@ class Source:
 
     def fit_arguments(self) -> dict[str, Any]:
         """The arguments of `fit` that concern the data."""
+        # Keras warns where it is asked to shuffle what comes in an order of its own.
         if isinstance(self.x, SharedGenerator):
-            return {"x": self.x.reader()}
+            return {"x": self.x.reader(), "shuffle": False}
+        if isinstance(self.x, tf.data.Dataset):
+            return {"x": self.x, "shuffle": False}
         if not self.is_arrays:
             return {"x": self.x}
         return self._arrays() | {"shuffle": self.shuffle, "batch_size": self.batch_size}
