@@ -36,7 +36,7 @@ def test_the_built_in_job_is_taken_apart_and_the_page_says_what_would_help(tmp_p
 
 
 @pytest.mark.parametrize(
-    ("job", "kind"), [("sleeping_callback", "callback-share"), ("python_generator", "python-generator")]
+    ("job", "kind"), [("sleeping_callback", "callback-share"), ("sleeping_map", "map-sequential")]
 )
 def test_what_was_planted_is_the_first_finding(tmp_path: Path, job: str, kind: str) -> None:
     done = profile(tmp_path, str(PLANTED / f"{job}.py"), "--json")

@@ -13,7 +13,7 @@ RULE = SpeedRule(
     when=All(
         is_("precision", "float32"),
         is_("half_precision", "mixed_bfloat16", "mixed_float16"),
-        more("half_speedup", 1.2),
+        more("half_speedup", 1.5),
     ),
     saving=Saving(
         names=("compute_s", "half_speedup"),
