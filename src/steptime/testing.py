@@ -8,7 +8,30 @@ from steptime.launch.launcher import OnEvent
 from steptime.plan.plan import Placement, Plan
 from steptime.plan.settings import Settings, change
 from steptime.plan.workload import parse_workload
+from steptime.record.ceilings import CEILINGS_VERSION, Ceilings
 from steptime.record.files import write_arrays
+from steptime.record.operations import (
+    OPERATIONS_VERSION,
+    Bar,
+    Busy,
+    KindTime,
+    LayerTime,
+    NodeTime,
+    Operations,
+)
+from steptime.record.profile import (
+    PROFILE_VERSION,
+    Counts,
+    Layer,
+    Loop,
+    Pipeline,
+    Profile,
+    Threads,
+    Timing,
+    Timings,
+    TraceNote,
+    Validation,
+)
 from steptime.record.schema import (
     SCHEMA_VERSION,
     Environment,
@@ -111,6 +134,110 @@ def make_run(
         "loop": np.full(blocks, "graph"),
     }
     return StoredRun(record=record or make_record(), steps=columns, devices={})
+
+
+def make_profile(**changes: Any) -> Profile:
+    """Return the profile of a plausible job on a CPU whose step is mostly computing, with ``changes``."""
+    profile = Profile(
+        schema_version=PROFILE_VERSION,
+        device="cpu",
+        batch_size=32,
+        steps_per_epoch=1875,
+        epochs=10,
+        precision="float32",
+        floatx="float32",
+        optimizer="Adam",
+        variables=8,
+        loop=Loop(
+            name="graph", reason="graph, measured", is_resident=True, is_stock=False, run_eagerly=False,
+            jit_compile=False, steps_per_execution=1,
+        ),
+        timings=Timings(
+            as_is=make_timing(0.0102),
+            repeated=make_timing(0.0100),
+            input=make_timing(0.0002),
+            resident=make_timing(0.0098),
+            doubled=make_timing(0.0191, batch_size=64),
+        ),
+        pipeline=Pipeline(
+            kind="arrays", batch_shapes=("(32, 28, 28)",), distinct_shapes=1, batches_seen=8,
+            dtypes=("uint8", "uint8"), batch_bytes=25_120, elements=1875,
+        ),
+        validation=Validation(step_s=0.004, steps=313, epoch_s=1.25, every_epochs=1, batch_size=32),
+        layers=(
+            Layer(name="conv2d", kind="Conv2D", parameters=320, output_shape="(32, 26, 26, 32)", dtype="float32",
+                  width=32, forward_flops=12_460_032),
+            Layer(name="dense", kind="Dense", parameters=54_090, output_shape="(32, 10)", dtype="float32",
+                  width=10, forward_flops=3_461_120),
+        ),
+        counts=Counts(
+            forward_flops=180_000_000, step_flops=540_000_000, heavy_flops=500_000_000, step_bytes=60_000_000,
+            fixed_bytes=3_000_000, least_bytes=2_300_000, operations=420,
+        ),
+        trace=TraceNote(
+            steps=24, profiled_step_s=0.0105, unprofiled_step_s=0.0101, folder="tb/profile", bytes=1_000_000
+        ),
+        threads=Threads(intra=None, inter=None, usable_cores=2, quota_cores=None),
+    )  # fmt: skip
+    return dataclasses.replace(profile, **changes)
+
+
+def make_timing(step_s: float, rounds: int = 5, batch_size: int | None = 32) -> Timing:
+    """Return a timing whose rounds spread by one per cent around ``step_s``."""
+    middle = (rounds - 1) / 2
+    values = tuple(step_s * (1 + 0.01 * (number - middle) / max(middle, 1)) for number in range(rounds))
+    return Timing(step_s=values, steps=rounds * 50, batch_size=batch_size)
+
+
+def make_operations(**changes: Any) -> Operations:
+    """Return the digest of a trace that fits `make_profile`, with ``changes``."""
+    operations = Operations(
+        schema_version=OPERATIONS_VERSION,
+        steps=24,
+        step_s=0.0105,
+        kinds=(
+            KindTime(kind="Conv2DBackpropFilter", group="convolution", device="host", count=1, time_s=0.0041),
+            KindTime(kind="Conv2D", group="convolution", device="host", count=1, time_s=0.0032),
+            KindTime(kind="MatMul", group="matmul", device="host", count=3, time_s=0.0011),
+            KindTime(kind="Mul", group="elementwise", device="host", count=64, time_s=0.0006),
+        ),
+        layers=(
+            LayerTime(layer="conv2d", kind="Conv2D", device="host", forward_s=0.0034, backward_s=0.0042, count=7),
+            LayerTime(layer="dense", kind="Dense", device="host", forward_s=0.0004, backward_s=0.0008, count=6),
+            LayerTime(layer="(optimizer)", kind="", device="host", forward_s=0.0007, backward_s=0.0, count=176),
+        ),
+        nodes=(
+            NodeTime(
+                name="model/conv2d/convolution", kind="Conv2D", group="convolution", layer="conv2d", role="forward",
+                device="host", count=1, time_s=0.0032, flops=12_460_032, bytes=2_900_000,
+            ),
+        ),
+        busy=(
+            Busy(device="host", lanes=2, busy_s=0.0097, idle_s=0.0008, longest_gap_s=0.0002, gaps=12,
+                 launches=420, small_launches=310),
+        ),
+        timeline=(
+            Bar(lane="thread 1", name="Conv2D", group="convolution", layer="conv2d", begin_s=0.0, duration_s=0.0032),
+        ),
+    )  # fmt: skip
+    return dataclasses.replace(operations, **changes)
+
+
+def make_ceilings(**changes: Any) -> Ceilings:
+    """Return what a processor of two cores may reach, with ``changes``."""
+    ceilings = Ceilings(
+        schema_version=CEILINGS_VERSION,
+        device="cpu",
+        name="A processor",
+        key="0123456789abcdef",
+        measured="2026-01-02T03:04:05Z",
+        flops_per_s={"float32": 80e9, "bfloat16": 60e9},
+        memory_bytes_per_s=12e9,
+        host_to_device_bytes_per_s=None,
+        launch_s=3e-6,
+        unavailable={"host_to_device_bytes_per_s": "the device is the host itself"},
+    )
+    return dataclasses.replace(ceilings, **changes)
 
 
 class FakeLauncher:

@@ -12,8 +12,19 @@ import pytest
 
 from steptime.cli.main import main
 from steptime.plan.settings import change
-from steptime.record.store import create_run_folder
-from steptime.testing import FakeLauncher, make_plan, make_record, make_run
+from steptime.record.ceilings import CEILINGS_FILE, write_ceilings
+from steptime.record.operations import write_operations
+from steptime.record.profile import write_profile
+from steptime.record.store import create_run_folder, write_record
+from steptime.testing import (
+    FakeLauncher,
+    make_ceilings,
+    make_operations,
+    make_plan,
+    make_profile,
+    make_record,
+    make_run,
+)
 
 pytestmark = pytest.mark.browser
 
@@ -68,6 +79,19 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert main(["compare", *words, "--runs", str(runs), "--target", "accuracy=0.97"]) == 0
     (report,) = runs.glob("compare-*/report.html")
     return report
+
+
+@pytest.fixture(scope="module")
+def profile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A profile as the command writes it."""
+    plan = make_plan(epochs=2)
+    folder = create_run_folder(tmp_path_factory.mktemp("runs"), "profile", plan)
+    write_record(folder, make_record(plan))
+    write_profile(folder, make_profile())
+    write_operations(folder, make_operations())
+    write_ceilings(folder / CEILINGS_FILE, make_ceilings())
+    assert main(["profile", str(folder)]) == 0
+    return folder / "report.html"
 
 
 def browse(page: Path, folder: Path, width: int, *flags: str) -> tuple[dict[str, Any], str, set[str]]:
@@ -141,3 +165,16 @@ def test_the_page_turns_dark_where_the_reader_s_screen_is(page: Path, tmp_path: 
     assert console == ""
     assert light["paper"] == "rgb(246, 247, 249)"
     assert dark["paper"] == "rgb(17, 21, 27)"
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_page_of_a_profile_is_quiet_complete_and_fits(profile: Path, tmp_path: Path, width: int) -> None:
+    seen, console, requested = browse(profile, tmp_path, width)
+
+    assert console == ""
+    assert requested == set()
+    assert {"What would help", "The step in parts", "Operations", "Layers"} <= set(seen["headings"])
+    assert seen["overflow"] <= 0
+    assert seen["wide"] == []
+    assert len(seen["charts"]) >= 3
+    assert seen["smallest"] >= 9

@@ -11,7 +11,7 @@ def test_pages_are_written_and_then_fresh(here: Path, capsys: pytest.CaptureFixt
     (here / "docs").mkdir()
 
     assert docs.main(["--check"]) == 1
-    assert "stale: cli.md, doctor.md, lints.md, record.md, settings.md" in capsys.readouterr().err
+    assert "stale: cli.md, doctor.md, lints.md, profile.md, record.md, settings.md" in capsys.readouterr().err
     assert docs.main([]) == 0
     assert docs.main(["--check"]) == 0
     page = here / "docs" / "settings.md"

@@ -59,6 +59,10 @@ ELSEWHERE = {
     "steptime resume last": (
         "tests/worker/test_training_resumed.py::test_a_run_that_was_asked_to_stop_goes_on_and_ends_as_if_nothing_had_happened"
     ),
+    "steptime profile": (
+        "tests/cli/commands/test_profile_planted.py"
+        "::test_the_built_in_job_is_taken_apart_and_the_page_says_what_would_help"
+    ),
     "steptime board": (
         "tests/cli/commands/test_board.py::test_tensorboard_answers_at_the_printed_address_on_this_machine_only"
     ),

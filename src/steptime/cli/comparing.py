@@ -64,7 +64,7 @@ def run_new(options: argparse.Namespace, workload: Workload, launcher: Launcher)
     def is_clear(so_far: Study) -> bool:
         return comparison_of(folder, so_far, EARLY_CONFIDENCE)[0].is_clear
 
-    watch = _Watch(campaign.base.settings.epochs)
+    watch = Watch(campaign.base.settings.epochs)
     return folder, run_campaign(campaign, folder, study, launcher, watch.run, is_clear)
 
 
@@ -185,7 +185,7 @@ def show(options: argparse.Namespace, folder: Path, study: Study, comparison: Co
         output.out(render_text(compare_summary(comparison, study)))
 
 
-class _Watch:
+class Watch:
     """Shows the runs of a campaign one after the other."""
 
     def __init__(self, epochs: int) -> None:

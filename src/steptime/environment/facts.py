@@ -23,12 +23,14 @@ class Facts:
         origins: Fact name to where the value comes from: ``"read here"``, ``"stated"`` or ``"read in the log"``.
         unknown: Fact name to the reason why it could not be read.
         texts: Lines of text that belong to the facts: error messages of children, statements in free words.
+        catalogue: The names that may be asked for, with what each means.
     """
 
     values: Mapping[str, Value] = field(default_factory=dict)
     origins: Mapping[str, str] = field(default_factory=dict)
     unknown: Mapping[str, str] = field(default_factory=dict)
     texts: tuple[str, ...] = ()
+    catalogue: Mapping[str, str] = field(default_factory=lambda: FACTS, repr=False)
 
     def get(self, name: str) -> Value | None:
         """Return the fact, or ``None`` when it is not known.
@@ -36,7 +38,7 @@ class Facts:
         Raises:
             KeyError: The catalogue has no such fact, so no reader could ever supply it.
         """
-        if name not in FACTS:
+        if name not in self.catalogue:
             raise KeyError(name)
         return self.values.get(name)
 

@@ -24,6 +24,7 @@ class Protocol:
         on_oom: What happens when memory runs out in training: ``stop``, or ``halve`` to go on with half the batch
             and twice the steps to an update.
         check_only: Model and data are built and looked at, and nothing is trained.
+        profile: Whether the run is taken apart by short timings instead of being trained to its end.
     """
 
     time_limit_s: float | None = None
@@ -31,6 +32,7 @@ class Protocol:
     retries: int = 0
     on_oom: str = "stop"
     check_only: bool = False
+    profile: bool = False
 
     def __post_init__(self) -> None:
         if self.on_oom not in ON_OOM:

@@ -4,18 +4,15 @@ History of the schema:
     1  first version
 """
 
-import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from steptime.plan.plan import Plan
+from steptime.record.documented import Section, describe_sections
+from steptime.record.documented import described as _doc
 
 SCHEMA_VERSION = 1
-
-
-def _doc(meaning: str, **kwargs: Any) -> Any:
-    return field(metadata={"meaning": meaning}, **kwargs)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +105,8 @@ class Phase:
     """One stretch of the run."""
 
     name: str = _doc(
-        "start, import, data, build, compile, inspect, warmup, train, validate, save; or script: its own code"
+        "start, import, data, build, compile, inspect, warmup, train, validate, save or profile; or script: its own "
+        "code"
     )
     duration_ns: int = _doc("how long it took, by the one monotonic clock")
 
@@ -236,23 +234,6 @@ SECTIONS: tuple[type, ...] = (
 )  # fmt: skip
 
 
-def describe() -> tuple[tuple[str, str, tuple[tuple[str, str, str], ...]], ...]:
+def describe() -> tuple[Section, ...]:
     """Return (name, docstring, fields as (name, type, meaning)) of every part of the record."""
-    return tuple(
-        (
-            section.__name__,
-            (section.__doc__ or "").strip(),
-            tuple(
-                (item.name, _type_text(item.type), str(item.metadata["meaning"]))
-                for item in dataclasses.fields(section)
-            ),
-        )
-        for section in SECTIONS
-    )
-
-
-def _type_text(kind: Any) -> str:
-    text = kind.__name__ if isinstance(kind, type) and not hasattr(kind, "__args__") else str(kind)
-    for module in ("collections.abc.", "typing.", "steptime.record.schema.", "steptime.plan.plan."):
-        text = text.replace(module, "")
-    return text
+    return describe_sections(SECTIONS)

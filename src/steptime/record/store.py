@@ -63,6 +63,8 @@ def rewrite_plan(folder: Path, plan: Plan) -> None:
     """Replace the plan of a run folder; when it was made stays."""
     created = read_plan(folder)[1]
     write_json(folder / PLAN_FILE, {"created": created, "plan": to_json(plan)})
+
+
 def create_call_folder(script: Path, number: int, plan: Plan, created: str) -> Path:
     """Make the run folder of a script's ``fit`` call, beside that of the script, and return it.
 

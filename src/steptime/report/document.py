@@ -130,6 +130,80 @@ class Curves:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Dot:
+    """One thing in a roofline plot.
+
+    Attributes:
+        name: What it is; written beside the dot.
+        colour: Number of its colour.
+        x: Operations for each byte.
+        y: Operations a second.
+        weight: Its part of the whole, from 0 to 1; the dot's area.
+    """
+
+    name: str
+    colour: int
+    x: float
+    y: float
+    weight: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Roofline:
+    """What was reached beside what can be reached, both axes logarithmic.
+
+    Attributes:
+        dots: What was reached.
+        roofs: Name and operations a second of each ceiling.
+        slope: Bytes a second: below the ridge the roof is this times the operations for each byte.
+        x_title: Title of the horizontal axis, with its unit.
+        y_title: Title of the vertical axis, with its unit.
+    """
+
+    dots: tuple[Dot, ...]
+    roofs: tuple[tuple[str, float], ...]
+    slope: float
+    x_title: str
+    y_title: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stretch:
+    """One stretch of a lane.
+
+    Attributes:
+        lane: Number of its lane.
+        group: Number of what the legend calls it; its colour.
+        begin: Where it begins.
+        length: How long it is.
+    """
+
+    lane: int
+    group: int
+    begin: float
+    length: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lanes:
+    """What happened side by side over time.
+
+    Attributes:
+        lanes: Their names, from the top.
+        groups: Names of the kinds of stretches.
+        stretches: What happened.
+        marks: Places of vertical lines, such as where a step begins.
+        x_title: Title of the axis, with its unit.
+    """
+
+    lanes: tuple[str, ...]
+    groups: tuple[str, ...]
+    stretches: tuple[Stretch, ...]
+    marks: tuple[float, ...]
+    x_title: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Chart:
     """A picture.
 
@@ -143,7 +217,7 @@ class Chart:
     name: str
     title: str
     text: str
-    plot: Bars | Stacks | Curves
+    plot: Bars | Stacks | Curves | Roofline | Lanes
 
 
 Part = Heading | Text | Code | Table | Chart

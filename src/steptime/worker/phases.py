@@ -16,6 +16,7 @@ WORDS = {
     "compile": "compiling",
     "inspect": "looking at model and data",
     "train": "training",
+    "profile": "taking steps apart",
     "save": "saving the model",
 }
 

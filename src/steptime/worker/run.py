@@ -30,7 +30,7 @@ def run(folder: Path) -> int:
     Heavy imports happen inside the phase that names them, so that a broken TensorFlow is a recorded failure.
     """
     plan, created = read_plan(folder)
-    if plan.workload.kind == SCRIPT:
+    if plan.workload.kind == SCRIPT and not plan.protocol.profile:
         return run_script(folder, plan, created, _launched_ns() or time.perf_counter_ns())
     signals = StopSignals()
     facts: dict[str, object] = {}

@@ -11,13 +11,14 @@ from typing import Any
 
 import keras
 
-from steptime.engine.checkpoints.policy import Checkpoints
 from steptime.engine.fit import run_fit
 from steptime.engine.inspection import gather
 from steptime.engine.request import FitRequest
 from steptime.engine.stop import StopRequested
 from steptime.errors import RunError, UsageError
 from steptime.plan.plan import Placement, Plan
+from steptime.plan.script import SCRIPT
+from steptime.plan.settings import Settings
 from steptime.record.events import EventWriter
 from steptime.record.files import replacing, write_arrays
 from steptime.record.model_facts import write_model_facts
@@ -25,14 +26,18 @@ from steptime.record.schema import Job, Memory
 from steptime.record.steps import summarise_blocks
 from steptime.record.store import CHECKPOINTS_FOLDER, DEVICE_FILE, MODEL_FILE, STEPS_FILE
 from steptime.worker import job as jobs
+from steptime.worker.checkpointing import checkpoints_of
 from steptime.worker.epochs import EpochEnd
 from steptime.worker.faults import FaultError, fault_of, iterations_of
 from steptime.worker.job import Data
 from steptime.worker.loading import guarded
 from steptime.worker.machine import set_up, take_device
+from steptime.worker.own_callbacks import own_callbacks
 from steptime.worker.phases import PhaseClock
+from steptime.worker.profiling import Profiling
 from steptime.worker.proof import GraphRecorder, make_proof
 from steptime.worker.sampling import DeviceWatch, open_devices
+from steptime.worker.script_profile import profile_first_fit
 from steptime.worker.signals import Stop, StopSignals
 from steptime.worker.splitting import split_data, split_updates, step_settings
 from steptime.worker.surroundings import describe_surroundings, peak_device_bytes, peak_process_bytes
@@ -59,6 +64,10 @@ class Training:
         placement, device = take_device(settings.device, self.plan.placement)
         set_up(settings)
         self._take(placement)
+        if workload.kind == SCRIPT:
+            self.facts["environment"] = describe_surroundings(Path(workload.target))
+            profile_first_fit(Path(workload.target), workload.arguments, settings, self._profile)
+            return
         with self.clock.phase("data"):
             module = jobs.bring_in(workload)
             self.facts["environment"] = describe_surroundings(_source_of(module))
@@ -68,14 +77,18 @@ class Training:
         try:
             with self.clock.phase("compile"):
                 job = self._compile(model, module, data, output_shape)
+                callbacks = own_callbacks(module, workload)
         finally:
             if model.compiled:  # also when the labels do not fit: the findings say more than the first fault
                 self._inspect(model, data)
         if self.plan.protocol.check_only:
             return
+        if self.plan.protocol.profile:
+            self._profile(model, data, job, callbacks, settings)
+            return
         with self.signals.stopping(Stop.AFTER_THE_BLOCK):
             with self.clock.phase("train"):
-                watch, fault = self._train(model, data, job)
+                watch, fault = self._train(model, data, job, callbacks)
             with contextlib.suppress(RunError) if fault else contextlib.nullcontext():
                 self._conclude(model, watch, device)
             if fault is None or fault.keeps_model:
@@ -105,7 +118,37 @@ class Training:
             write_model_facts(self.folder, gather(model, FitRequest(**self._fit_arguments(data))))
             self.events.write("inspected")
 
-    def _train(self, model: keras.Model, data: Data, job: Job) -> tuple[TrainingWatch, FaultError | None]:
+    def _profile(
+        self,
+        model: keras.Model,
+        data: Data,
+        job: Job,
+        callbacks: list[keras.callbacks.Callback],
+        settings: Settings,
+    ) -> None:
+        """Take the job apart instead of training it to its end."""
+        self.facts["job"] = job
+        profiling = Profiling(
+            folder=self.folder,
+            settings=settings,
+            device=str(self.facts["device"]),
+            note=self._note,
+            is_stopped=lambda: self.signals.requested,
+        )
+        devices = self._device_watch()
+        with self.signals.stopping(Stop.AFTER_THE_BLOCK), self.clock.phase("profile"):
+            try:
+                with devices:
+                    guarded(
+                        lambda: profiling.run(model, data.training, data.validation, callbacks, job),
+                        "Profiling",
+                    )
+            finally:
+                self.facts |= devices.conclude(self.folder / DEVICE_FILE, self.clock.origin_ns)
+
+    def _train(
+        self, model: keras.Model, data: Data, job: Job, callbacks: list[keras.callbacks.Callback]
+    ) -> tuple[TrainingWatch, FaultError | None]:
         """Train; what ended it before its time is returned, so that what was trained is kept first."""
         settings = step_settings(self.plan)
         fault = None
@@ -123,8 +166,21 @@ class Training:
         board = Board(self.folder / "tb", self.plan.settings, self.plan.workload.name, self._note)
         devices = self._device_watch()
         epoch_end = EpochEnd(watch, board, devices)
-        arguments = self._fit_arguments(data) | {"callbacks": [epoch_end], "observer": watch}
-        watch.stops = arguments["checkpoint"] is None
+        checkpoints = checkpoints_of(
+            self.plan,
+            self.folder / CHECKPOINTS_FOLDER,
+            validates=bool(
+                data.validation is not None or (settings.validation and settings.validation_split)
+            ),
+            stop=lambda: self.signals.requested,
+            tell=self._note,
+        )
+        watch.stops = checkpoints is None
+        arguments = self._fit_arguments(data) | {
+            "callbacks": [*callbacks, epoch_end],
+            "observer": watch,
+            "checkpoint": checkpoints,
+        }
         watch.recorder.start()
         try:
             with devices:
@@ -190,37 +246,7 @@ class Training:
             "exact_kernels": {"auto": "auto", "on": True, "off": False}[settings.exact_kernels],
             "seed": settings.seed,
             "stop_on_infinite_loss": settings.on_nan == "stop",
-            "checkpoint": self._checkpoints(data),
         }
-
-    def _checkpoints(self, data: Data) -> Checkpoints | None:
-        """What is kept on the way; None for nothing."""
-        settings, folder = self.plan.settings, self.folder / CHECKPOINTS_FOLDER
-        every = settings.checkpoint_every
-        if every == "auto" and settings.loop == "keras":
-            self._note(
-                "no checkpoints: loop=keras is Keras' own fit, untouched; name --checkpoint-every to have them"
-            )
-            return None
-        if every == "none":
-            return None
-        if folder.is_symlink():
-            raise UsageError(
-                f"{folder} must be a folder. Received: a link",
-                hint="Checkpoints stay inside their run's folder.",
-            )
-        validates = data.validation is not None or (settings.validation and settings.validation_split)
-        automatic = "val_loss" if validates else None
-        return Checkpoints(
-            folder=folder,
-            every=every,
-            keep=settings.checkpoint_keep,
-            best=automatic if settings.checkpoint_best == "auto" else settings.checkpoint_best,
-            allow_different=self.plan.allow_different,
-            required=every != "auto",
-            stop=lambda: self.signals.requested,
-            tell=self._note,
-        )
 
     def _conclude(self, model: keras.Model, watch: TrainingWatch, device: str) -> None:
         """Write the block times, and let the proof decide whether the numbers may stand."""

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from steptime.report.charts.draw import svg, write_png
-from steptime.report.document import Bars, Chart, Curves, Series, Stacks
+from steptime.report.document import Bars, Chart, Curves, Dot, Lanes, Roofline, Series, Stacks, Stretch
 
 BARS = Bars(
     labels=("cpu", "gpu"), colours=(0, 3), values=(2.0, 1.0), lows=(1.8, 0.9), highs=(2.2, 1.1), texts=("2 s", "1 s"),
@@ -36,7 +36,25 @@ CURVES = Curves(
 )
 
 
-@pytest.mark.parametrize("plot", [BARS, STACKS, CURVES])
+ROOFLINE = Roofline(
+    dots=(
+        Dot(name="Conv2D", colour=0, x=30.0, y=50.0, weight=0.9), Dot(name="Mul", colour=1, x=0.3, y=1.0, weight=0.0)
+    ),
+    roofs=(("float32", 80.0), ("bfloat16", 60.0)), slope=12.0, x_title="operations for each byte", y_title="rate",
+)  # fmt: skip
+LANES = Lanes(
+    lanes=("thread 1", "thread 2"),
+    groups=("convolution", "matmul"),
+    stretches=(
+        Stretch(lane=0, group=0, begin=0.0, length=3.0),
+        Stretch(lane=1, group=0, begin=1.0, length=1.0),
+    ),
+    marks=(0.0, 5.0),
+    x_title="ms",
+)
+
+
+@pytest.mark.parametrize("plot", [BARS, STACKS, CURVES, ROOFLINE, LANES])
 def test_a_chart_is_one_svg_element_with_its_axes_titled(plot) -> None:
     text = svg(Chart(name="a-chart", title="A chart", text="", plot=plot))
 
@@ -106,3 +124,18 @@ def test_describing_charts_needs_no_matplotlib() -> None:
     code = "import sys, steptime.report.files, steptime.report.pages.compare; sys.exit('matplotlib' in sys.modules)"
 
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_roofline_names_its_dots_and_roofs_and_has_plain_numbers_at_its_axes() -> None:
+    text = svg(Chart(name="r", title="", text="", plot=ROOFLINE))
+
+    assert all(f">{name}</text>" in text for name in ("Conv2D", "Mul", "float32", "bfloat16", "10", "0.1"))
+    assert "mathdefault" not in text
+
+
+def test_lanes_name_each_lane_and_each_group_that_occurs_once() -> None:
+    text = svg(Chart(name="l", title="", text="", plot=LANES))
+
+    assert text.count(">convolution</text>") == 1
+    assert ">matmul</text>" not in text
+    assert all(f">thread {number}</text>" in text for number in (1, 2))

@@ -42,6 +42,10 @@ def load_data():
 #         loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True),
 #         metrics=["accuracy"],
 #     )
+
+
+# def create_callbacks():
+#     return [keras.callbacks.EarlyStopping(patience=2)]
 '''
 
 

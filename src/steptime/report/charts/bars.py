@@ -10,6 +10,8 @@ if TYPE_CHECKING:
 
 _THICKNESS = 0.42
 _LABEL_OFFSET = 0.36
+# Three names longer than this do not stand side by side.
+_LONG_NAME = 20
 
 
 def draw_bars(bars: Bars, axes: "Axes") -> None:
@@ -40,7 +42,10 @@ def draw_stacks(stacks: Stacks, axes: "Axes") -> None:
         )
         ends = [end + length for end, length in zip(ends, lengths, strict=True)]
     _finish(axes, stacks.labels, stacks.texts, tuple(ends), stacks.x_title)
-    axes.figure.legend(loc="outside lower left", ncols=3, columnspacing=1.2, handlelength=1.0)
+    longest = max((len(name) for name, _ in stacks.parts), default=0)
+    axes.figure.legend(
+        loc="outside lower left", ncols=2 if longest > _LONG_NAME else 3, columnspacing=1.2, handlelength=1.0
+    )
 
 
 def _finish(

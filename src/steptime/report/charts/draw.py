@@ -10,12 +10,15 @@ from steptime.record.files import write_bytes
 from steptime.report.charts import style
 from steptime.report.charts.bars import draw_bars, draw_stacks
 from steptime.report.charts.curves import draw_curves
-from steptime.report.document import Bars, Chart, Curves, Stacks
+from steptime.report.charts.lanes import draw_lanes
+from steptime.report.charts.roofline import draw_roofline
+from steptime.report.document import Bars, Chart, Curves, Lanes, Roofline, Stacks
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _ROW_IN = 0.56  # height of one bar with its label
+_LEGEND_IN = 0.8  # height of a legend of several lines
 
 
 def svg(chart: Chart) -> str:
@@ -56,6 +59,8 @@ def _figure(chart: Chart) -> "Figure":
     height_in = style.HEIGHT_IN
     if isinstance(plot, Bars | Stacks):
         height_in = max(height_in, len(plot.labels) * _ROW_IN + (1.3 if isinstance(plot, Stacks) else 0.8))
+    if isinstance(plot, Roofline):
+        height_in += _LEGEND_IN
     figure = Figure(figsize=(style.WIDTH_IN, height_in))
     axes = figure.add_subplot()
     match plot:
@@ -65,6 +70,10 @@ def _figure(chart: Chart) -> "Figure":
             draw_stacks(plot, axes)
         case Curves():
             draw_curves(plot, axes)
+        case Roofline():
+            draw_roofline(plot, axes)
+        case Lanes():
+            draw_lanes(plot, axes)
         case _:
             assert_never(plot)
     return figure

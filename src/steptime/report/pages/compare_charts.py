@@ -162,7 +162,7 @@ def _learning_lines(
         values = [epoch.logs.get(f"val_{metric}") for epoch in run.record.epochs]
         if len(run.steps.get(column, ())) and "end_ns" in run.steps:
             known = np.isfinite(run.steps[column])
-            x, y = _thin(run.steps["end_ns"][known] / 1e9, run.steps[column][known])
+            x, y = thin(run.steps["end_ns"][known] / 1e9, run.steps[column][known])
             if len(x) > 1:
                 yield Series(name="" if is_named else facts.arm.name, colour=number, x=x, y=y)
                 is_named = True
@@ -196,11 +196,11 @@ def _sensor_line(
     if values is None:
         return None
     known = np.isfinite(values)
-    x, y = _thin(columns[f"{device}.t_ns"][known] / 1e9, values[known] * factor)
+    x, y = thin(columns[f"{device}.t_ns"][known] / 1e9, values[known] * factor)
     return Series(name=facts.arm.name, colour=number, x=x, y=y) if len(x) > 1 else None
 
 
-def _thin(x: Array, y: Array) -> tuple[tuple[float, ...], tuple[float, ...]]:
+def thin(x: Array, y: Array) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Return means of neighbouring points, so that a line has no more than a chart can show."""
     if not len(x):
         return (), ()

@@ -1,0 +1,133 @@
+"""Describes where a job's batches come from: the transformations of a tf.data pipeline, shapes, types, sizes."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from steptime.engine.timing.source import SharedGenerator, Source, present
+from steptime.record.profile import Pipeline, Stage
+
+_MOST_SHAPES = 32
+_BATCHES = 16
+_RANDOM = re.compile(r"Random|Multinomial|TruncatedNormal")
+_PYTHON = ("PyFunc", "EagerPyFunc", "PyFuncStateless")
+# These stand in every pipeline and say nothing about it.
+_SILENT = ("Options", "Model", "Variant", "Restructured")
+
+
+def describe_pipeline(source: Source, elements: int | None) -> Pipeline:
+    """Return what can be said about a source of batches without training on it.
+
+    A generator is not read: each of its batches is training data that would be lost.
+
+    Args:
+        source: The data of a job.
+        elements: Batches in a pass; None when it does not tell.
+    """
+    batches = list(_batches(source))
+    shapes = Counter(_shape_of(batch) for batch in batches)
+    first = present(batches[0]) if batches else []
+    is_dataset = isinstance(source.x, tf.data.Dataset)
+    return Pipeline(
+        kind=_kind(source),
+        stages=tuple(_stages(source.x)) if is_dataset else (),
+        batch_shapes=tuple(shape for shape, _ in shapes.most_common(_MOST_SHAPES)),
+        distinct_shapes=len(shapes),
+        batches_seen=len(batches),
+        dtypes=tuple(_dtype(leaf) for leaf in first),
+        batch_bytes=sum(_bytes(leaf) for leaf in first) if first else None,
+        elements=elements,
+        workers=int(source.x.workers) if isinstance(source.x, keras.utils.PyDataset) else None,
+    )
+
+
+def _kind(source: Source) -> str:
+    if isinstance(source.x, SharedGenerator):
+        return "generator"
+    if isinstance(source.x, keras.utils.PyDataset):
+        return "pydataset"
+    return "dataset" if isinstance(source.x, tf.data.Dataset) else "arrays"
+
+
+def _batches(source: Source) -> Iterator[Any]:
+    """A few batches: of arrays the first one, since all have its shape."""
+    if isinstance(source.x, SharedGenerator):
+        if source.x.first is not None:
+            yield source.x.first
+    elif isinstance(source.x, tf.data.Dataset):
+        yield from source.x.take(_BATCHES)
+    elif isinstance(source.x, keras.utils.PyDataset):
+        yield from (source.x[number] for number in range(min(_BATCHES, source.x.num_batches or _BATCHES)))
+    elif source.is_arrays:
+        size = source.batch_size or 32
+        parts = (source.x, source.y, source.sample_weight)
+        yield tf.nest.map_structure(lambda array: None if array is None else array[:size], parts)
+
+
+def _shape_of(batch: Any) -> str:
+    inputs = batch[0] if isinstance(batch, tuple) and batch else batch
+    return ", ".join(str(tuple(np.shape(leaf))) for leaf in present(inputs))
+
+
+def _dtype(leaf: Any) -> str:
+    dtype = getattr(leaf, "dtype", None)
+    return str(getattr(dtype, "name", dtype)) if dtype is not None else type(leaf).__name__
+
+
+def _bytes(leaf: Any) -> int:
+    if _dtype(leaf) == "string":
+        return 0
+    size = getattr(leaf, "nbytes", None)
+    return int(size) if size is not None else int(np.size(leaf)) * int(leaf.dtype.size)
+
+
+def _stages(dataset: tf.data.Dataset) -> list[Stage]:
+    """The transformations of a data set, from its source on, read from its graph."""
+    chain: list[Stage] = []
+    current: Any = dataset
+    seen = set()
+    while current is not None and id(current) not in seen:
+        seen.add(id(current))
+        name = type(current).__name__.strip("_").removesuffix("Dataset")
+        if name and not name.startswith(_SILENT):
+            chain.append(_stage(name, current))
+        inputs: Sequence[Any] = current._inputs() if hasattr(current, "_inputs") else ()
+        current = inputs[0] if inputs else None
+    return list(reversed(chain))
+
+
+def _stage(name: str, dataset: Any) -> Stage:
+    operations = _operations(dataset)
+    return Stage(
+        name=name,
+        parallel_calls=_number(dataset, "_num_parallel_calls"),
+        buffer_size=_number(dataset, "_buffer_size"),
+        batch_size=_number(dataset, "_batch_size"),
+        has_python=any(kind in _PYTHON for kind in operations),
+        is_random=any(_RANDOM.search(kind) for kind in operations),
+    )
+
+
+def _number(dataset: Any, attribute: str) -> int | None:
+    value = getattr(dataset, attribute, None)
+    if value is None:
+        return None
+    constant = tf.get_static_value(value) if tf.is_tensor(value) else value
+    return int(constant) if constant is not None and np.ndim(constant) == 0 else None
+
+
+def _operations(dataset: Any) -> set[str]:
+    """Types of the operations in the function of a transformation, nested ones included."""
+    wrapper = getattr(dataset, "_map_func", None) or getattr(dataset, "_predicate", None)
+    function = getattr(wrapper, "function", None)
+    graph = getattr(function, "graph", None)
+    if graph is None:
+        return set()
+    definition = graph.as_graph_def()
+    nodes = [*definition.node, *(node for f in definition.library.function for node in f.node_def)]
+    return {node.op for node in nodes}

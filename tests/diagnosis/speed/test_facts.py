@@ -1,0 +1,289 @@
+"""Facts about a run, from its record and from what was measured of it."""
+
+import dataclasses
+
+import pytest
+
+from steptime.analysis.anatomy import Anatomy, Part, Span
+from steptime.diagnosis.speed.catalogue import SPEED_FACTS
+from steptime.diagnosis.speed.evaluate import evaluate
+from steptime.diagnosis.speed.facts import speed_facts
+from steptime.diagnosis.speed.rules import RULES
+from steptime.record.operations import Busy, Copy, LayerTime
+from steptime.record.profile import CallbackCost, Layer, Loop, Pipeline, Stage
+from steptime.record.schema import DeviceUse
+from steptime.testing import make_ceilings, make_operations, make_plan, make_profile, make_record, make_timing
+
+UNKNOWN = Anatomy(bound="unknown", why="", step_s=None, shares={}, missing={})
+
+
+def span(value: float) -> Span:
+    return Span(value=value, low=value * 0.98, high=value * 1.02)
+
+
+def anatomy(**parts: float) -> Anatomy:
+    whole = sum(parts.values())
+    return Anatomy(
+        bound="mixed",
+        why="",
+        step_s=span(whole),
+        parts=tuple(
+            Part(kind=kind, resource="host", step_s=span(value), share=value / whole, how="")
+            for kind, value in parts.items()
+        ),
+        shares={},
+        missing={},
+    )
+
+
+STEP = anatomy(input=0.002, callbacks=0.001, python=0.0005, launch=0.0005, compute=0.005, memory=0.001)
+
+
+def facts(profile=None, operations=None, ceilings=None, record=None, step=STEP):
+    return speed_facts(
+        record or make_record(),
+        step,
+        profile or make_profile(),
+        operations,
+        ceilings,
+    )
+
+
+def with_host(**host: object):
+    record = make_record()
+    environment = dataclasses.replace(record.environment, host={**record.environment.host, **host})
+    return dataclasses.replace(record, environment=environment)
+
+
+def test_every_fact_that_is_supplied_is_in_the_catalogue_and_has_a_value() -> None:
+    found = facts(operations=make_operations(), ceilings=make_ceilings())
+
+    assert set(found.values) <= set(SPEED_FACTS)
+    assert None not in found.values.values()
+    assert not set(found.values) & set(found.unknown)
+
+
+def test_parts_of_the_step_are_joined_by_what_can_be_done_about_them() -> None:
+    found = facts()
+
+    assert found.get("host_s") == pytest.approx(0.001)
+    assert found.get("compute_s") == pytest.approx(0.005)
+    assert found.get("run_steps") == 18_750
+
+
+def test_the_stages_of_a_pipeline_tell_what_is_missing() -> None:
+    stages = (
+        Stage(name="TensorSlice"),
+        Stage(name="Map", has_python=True),
+        Stage(name="Cache"),
+        Stage(name="ParallelMap", parallel_calls=-1, is_random=True),
+        Stage(name="Batch", batch_size=32),
+    )
+    found = facts(
+        make_profile(pipeline=Pipeline(kind="dataset", stages=stages, batch_bytes=1000, elements=10))
+    )
+
+    assert found.get("maps") == 2
+    assert found.get("sequential_maps") == 1
+    assert found.get("map_before_batch") is True
+    assert found.get("cached_maps") is False
+    assert found.get("random_maps") is True
+    assert found.get("python_maps") is True
+    assert found.get("ends_in_prefetch") is False
+    assert found.get("data_bytes") == 10_000
+
+
+def test_callbacks_are_those_of_the_person_and_saving_is_apart() -> None:
+    costs = (
+        CallbackCost(name="Board", by="steptime", step_s=9.0, epoch_s=None),
+        CallbackCost(name="Logger", by="person", step_s=0.001, epoch_s=1.875),
+        CallbackCost(name="ModelCheckpoint", by="person", step_s=0.004, epoch_s=None, saves=True),
+    )
+    found = facts(make_profile(callbacks=costs))
+
+    assert found.get("slowest_callback") == "Logger"
+    assert found.get("slowest_callback_s") == pytest.approx(0.002)
+    assert found.get("checkpoint") == "ModelCheckpoint"
+
+
+def test_without_callbacks_it_is_known_that_they_take_no_time() -> None:
+    fine = {check["kind"] for check in evaluate(RULES, facts()).fine}
+
+    assert {"callback-share", "checkpoint-share"} <= fine
+
+
+def test_times_of_layers_are_scaled_to_the_time_on_the_device() -> None:
+    waiting = LayerTime(layer="(input)", kind="", device="host", forward_s=9.0, backward_s=0.0, count=1)
+    operations = make_operations(layers=(*make_operations().layers, waiting))
+    found = facts(operations=operations)
+    traced_s = 0.0034 + 0.0042 + 0.0004 + 0.0008 + 0.0007
+
+    assert found.get("optimizer_s") == pytest.approx(0.0007 * 0.006 / traced_s)
+    assert found.get("largest_dense") == "dense"
+
+
+def test_widths_batch_normalisation_and_types_come_from_the_layers() -> None:
+    layers = (
+        Layer(name="d", kind="Dense", parameters=10, output_shape="", dtype="float64", width=250),
+        Layer(name="bn", kind="BatchNormalization", parameters=10, output_shape="", dtype="float32"),
+        Layer(
+            name="turn",
+            kind="RandomRotation",
+            parameters=0,
+            output_shape="",
+            dtype="float32",
+            supports_xla=False,
+        ),
+    )
+    times = (
+        LayerTime(
+            layer="bn", kind="BatchNormalization", device="host", forward_s=0.003, backward_s=0.0, count=1
+        ),
+    )
+    found = facts(make_profile(layers=layers), make_operations(layers=times))
+
+    assert found.get("odd_widths") == ("d (250)",)
+    assert found.get("odd_widths_waste_share") == pytest.approx(1 - 250 / 256)
+    assert found.get("batch_norms") == 1
+    assert found.get("batch_norm_s") > 0
+    assert found.get("float_type") == "float64"
+    assert found.get("layers_without_xla") == ("turn (RandomRotation)",)
+
+
+@pytest.mark.parametrize(
+    ("rates", "half", "speedup"),
+    [
+        ({"float32": 80e9, "bfloat16": 60e9}, "none", 0.75),
+        ({"float32": 80e9, "bfloat16": 160e9}, "mixed_bfloat16", 2.0),
+        ({"float32": 19e12, "tf32": 100e12, "bfloat16": 240e12, "float16": 250e12}, "mixed_float16", 2.5),
+    ],
+)
+def test_half_precision_is_judged_by_rates_that_were_measured(rates, half, speedup) -> None:
+    found = facts(
+        ceilings=make_ceilings(flops_per_s=rates), record=with_host(cpu_features=["avx2", "amx_tile"])
+    )
+
+    assert found.get("half_precision") == half
+    assert found.get("half_speedup") == pytest.approx(speedup)
+
+
+def test_a_processor_without_instructions_for_half_precision_is_not_believed_to_be_faster_in_it() -> None:
+    fast = make_ceilings(flops_per_s={"float32": 80e9, "bfloat16": 160e9})
+
+    assert facts(ceilings=fast, record=with_host(cpu_features=["avx2"])).get("half_precision") == "none"
+
+
+def test_a_gpu_s_launches_and_copies_come_from_the_trace() -> None:
+    busy = Busy(
+        device="gpu:0",
+        lanes=1,
+        busy_s=0.001,
+        idle_s=0.003,
+        longest_gap_s=0.001,
+        gaps=3,
+        launches=400.4,
+        small_launches=1,
+    )
+    copies = (Copy(kind="host to device", memory="pageable", count=1, bytes=4e7, time_s=0.004),)
+    found = facts(operations=make_operations(busy=(busy,), copies=copies), ceilings=make_ceilings())
+
+    assert found.get("launches") == 400
+    assert found.get("launch_s") == pytest.approx(3e-6)
+    assert found.get("pageable_copy_s") == pytest.approx(0.004)
+
+
+def test_copies_whose_memory_the_trace_does_not_tell_are_unknown() -> None:
+    busy = Busy(
+        device="gpu:0", lanes=1, busy_s=1, idle_s=1, longest_gap_s=1, gaps=1, launches=1, small_launches=1
+    )
+    copies = (Copy(kind="host to device", memory=None, count=1, bytes=4e7, time_s=0.004),)
+
+    assert facts(operations=make_operations(busy=(busy,), copies=copies)).get("pageable_copy_s") is None
+
+
+def test_other_work_and_throttling_come_from_the_sensors() -> None:
+    use = DeviceUse(
+        name="cpu", samples=9, utilisation_share=0.9, own_utilisation_share=0.4, other_work_share=0.5,
+        memory_peak_bytes=None, power_mean_w=None, energy_j=None, energy_source=None, energy_idle_j=None,
+        temperature_peak_c=None, clock_mean_mhz=None, throttled_share=0.2,
+        throttle_shares={"power": 0.05, "thermal": 0.2},
+    )  # fmt: skip
+    found = facts(record=make_record(devices=(use,)))
+
+    assert found.get("other_work_share") == 0.5
+    assert found.get("throttle_reasons") == ("thermal", "power")
+
+
+def test_threads_left_to_tensorflow_are_as_many_as_processors() -> None:
+    found = facts(record=with_host(usable_cores=8, cpu_quota_cores=2.0))
+
+    assert found.get("threads") == 8
+    assert found.get("cores_usable") == 2.0
+    assert "too-many-threads" in {finding.kind for finding in evaluate(RULES, found).findings}
+
+
+def test_a_record_without_a_profile_says_what_it_can_and_names_the_command() -> None:
+    record = make_record(make_plan(epochs=2))
+    found = speed_facts(record, UNKNOWN)
+
+    assert found.get("validation_s") == pytest.approx(1.5)
+    assert found.get("train_epoch_s") == pytest.approx(20.0)
+    assert "steptime profile mnist-cnn" in found.unknown["input_s"]
+    assert (
+        "steptime profile mnist-cnn"
+        in {check["kind"]: check["why"] for check in evaluate(RULES, found).unchecked}["callback-share"]
+    )
+
+
+def test_a_profile_without_a_trace_names_it() -> None:
+    found = facts(make_profile(unavailable={"trace": "the profiler was busy"}))
+
+    assert "the profiler was busy" in found.unknown["optimizer_s"]
+
+
+def test_eager_steps_and_the_loop_are_told() -> None:
+    loop = Loop(
+        name="graph+kernels", reason="", is_resident=True, is_stock=False, run_eagerly=True, jit_compile=False,
+        steps_per_execution=1,
+    )  # fmt: skip
+    found = facts(make_profile(loop=loop))
+
+    assert found.get("loop") == "graph"
+    assert found.get("exact_kernels_used") is True
+    assert found.get("eager") is True
+
+
+def test_a_timing_that_was_not_made_is_unknown() -> None:
+    profile = make_profile()
+    timings = dataclasses.replace(profile.timings, resident=dataclasses.replace(make_timing(1.0), step_s=()))
+
+    assert facts(dataclasses.replace(profile, timings=timings)).get("resident_step_s") is None
+
+
+@pytest.mark.parametrize(("ratio", "batch_size"), [(1.0, 512), (1.5, 128), (1.96, 64)])
+def test_the_next_batch_is_the_first_with_which_the_device_is_busy(ratio: float, batch_size: int) -> None:
+    found = facts(step=dataclasses.replace(STEP, doubling_ratio=ratio))
+
+    assert found.get("batch_size_next") == batch_size
+    assert found.get("doubled_step_s") == pytest.approx(0.0098 * ratio)
+
+
+def test_from_generator_is_a_generator_though_it_is_a_dataset() -> None:
+    stages = (
+        Stage(name="Tensor"),
+        Stage(name="FlatMap", has_python=True),
+        Stage(name="Batch", batch_size=32),
+    )
+
+    assert facts(make_profile(pipeline=Pipeline(kind="dataset", stages=stages))).get("source") == "generator"
+
+
+def test_a_part_that_cannot_be_told_from_nothing_is_nothing() -> None:
+    parts = tuple(
+        dataclasses.replace(part, step_s=Span(value=0.002, low=-0.001, high=0.005))
+        if part.kind == "input"
+        else part
+        for part in STEP.parts
+    )
+
+    assert facts(step=dataclasses.replace(STEP, parts=parts)).get("input_s") == 0
