@@ -19,6 +19,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "steptime.cli.commands.compare",
         "train the same work in several ways, in turns, and say which is faster",
     ),
+    "scale": (
+        "steptime.cli.commands.scale",
+        "say by arithmetic when a second GPU or machine pays",
+    ),
     "runs": ("steptime.cli.commands.runs", "list what has been run"),
     "show": ("steptime.cli.commands.show", "print one record as a page"),
     "board": ("steptime.cli.commands.board", "open TensorBoard on the runs"),
