@@ -1,5 +1,6 @@
 """One `fit`: Keras' epochs and callbacks around blocks of steps."""
 
+import inspect
 import random
 import time
 from typing import Any
@@ -9,6 +10,9 @@ import keras
 from steptime.engine import memory, private_keras
 from steptime.engine.assembly import Engine
 from steptime.engine.cadence import Cadence
+from steptime.engine.distribution.callbacks import of_follower
+from steptime.engine.distribution.engine import GroupEngine, prepare
+from steptime.engine.distribution.group import group_of
 from steptime.engine.feeds.arrays import ArrayFeed
 from steptime.engine.feeds.stream import StreamFeed
 from steptime.engine.report import nothing_ran
@@ -28,6 +32,7 @@ class Training:
     def __init__(self, model: keras.Model, request: FitRequest) -> None:
         self._model = model
         self._request = request
+        self._group = group_of(model)
         self._epochs = private_keras.limit_epochs(request.epochs)
         self._seed: int | None = None
         arrays: Any = (request.x, request.y, request.sample_weight)
@@ -39,7 +44,7 @@ class Training:
         self._feed = self._make_feed(*arrays)
         self._callbacks = self._callback_list()
         self._cadence = Cadence(self._callbacks.callbacks)
-        self._engine: Engine | None = None
+        self._engine: Engine | GroupEngine | None = None
         self._logs: Any = {}
         self._steps_done = 0
         self._total_steps: int | None = None
@@ -60,19 +65,22 @@ class Training:
             if arrays.shuffle:
                 # Drawn as Keras draws its seeds, so that keras.utils.set_random_seed repeats a training.
                 self._seed = random.randint(1, 10**9) if request.seed is None else request.seed
+                if self._group is not None:
+                    self._seed = int(self._group.gathered([self._seed])[0, 0])  # the chief's
             return ArrayFeed(arrays, seed=self._seed or 0, steps_per_epoch=steps_per_epoch)
         device = memory.device_name()
-        prefetch_to = None if device == "/CPU:0" else device
+        prefetch_to = None if device == "/CPU:0" or self._group is not None else device
         return StreamFeed(self._model, device=prefetch_to, **arguments, steps_per_epoch=steps_per_epoch)
 
     def _callback_list(self) -> keras.callbacks.CallbackList:
         request = self._request
         if isinstance(request.callbacks, keras.callbacks.CallbackList):
             return request.callbacks
+        is_chief = self._group is None or self._group.is_chief
         return keras.callbacks.CallbackList(
-            request.callbacks,
+            request.callbacks if is_chief else of_follower(request.callbacks),
             add_history=True,
-            add_progbar=request.verbose != 0,
+            add_progbar=request.verbose != 0 and is_chief,
             verbose=request.verbose,
             epochs=self._epochs,
             steps=self._feed.num_batches,
@@ -87,7 +95,10 @@ class Training:
             validation = Validation(model, self._validation_data, request, callbacks)
         self._feed.restart()
         model.stop_training = False
-        self._function = step_function(model, "train_step")
+        if self._group is None:
+            self._function = step_function(model, "train_step")
+        else:
+            prepare(model, self._group, self._feed)
         callbacks.on_train_begin()
         first = private_keras.initial_epoch(model, request.initial_epoch)
         if isinstance(self._feed, ArrayFeed):
@@ -102,7 +113,7 @@ class Training:
             ):
                 logs.update(self._validate(validation, epoch))
             callbacks.on_epoch_end(epoch, logs)
-            if model.stop_training:
+            if self._agreed(0)[1]:
                 break
         if isinstance(model.optimizer, keras.optimizers.Optimizer) and self._epochs > 0:
             model.optimizer.finalize_variable_values(model.trainable_weights)
@@ -117,6 +128,8 @@ class Training:
         self._feed.begin_epoch()
         with self._feed.catch_stop_iteration():
             self._train(epoch)
+        if self._group is not None:
+            return dict(self._logs)
         return dict(private_keras.epoch_logs(self._model, self._logs))
 
     def _train(self, epoch: int) -> None:
@@ -126,14 +139,15 @@ class Training:
             StopIteration: The data ended before the number of steps was known or reached.
         """
         if self._engine is None:
-            self._engine = Engine(
-                self._model, self._function, self._feed, self._request, self._cadence, self._total_steps
-            )
+            self._engine = self._make_engine()
         runner, step = self._engine.runner, 0
         while True:
             limits = [n for n in (self._feed.available(), self._cadence.limit(step)) if n is not None]
             left = None if self._total_steps is None else max(self._total_steps - self._steps_done, 1)
             planned = runner.plan(min(limits, default=None), self._feed.position, left)
+            planned, stop = self._agreed(planned)
+            if stop:
+                return
             claim = self._feed.claim(planned)
             if claim is None:
                 return
@@ -144,12 +158,28 @@ class Training:
                 self._steps_done += block.steps
                 self._logs = block.logs
                 self._callbacks.on_train_batch_end(step - 1, block.logs)
-            if self._model.stop_training:
+            if self._model.stop_training and (self._group is None or self._group.workers == 1):
                 return
             if block.steps < claim.steps:
                 self._feed.ran_out(claim.steps - block.steps)
                 self._engine.run_into_the_end(runner.loop)
                 raise StopIteration
+
+    def _make_engine(self) -> Engine | GroupEngine:
+        model, feed, request = self._model, self._feed, self._request
+        if self._group is None:
+            return Engine(model, self._function, feed, request, self._cadence, self._total_steps)
+        # A generator cannot be read twice alike, so each process is meant to have its own.
+        own_data = inspect.isgenerator(request.x)
+        return GroupEngine(model, self._group, feed, request, self._cadence, own_data=own_data)
+
+    def _agreed(self, steps: int) -> tuple[int, bool]:
+        """Steps that all processes run next, and whether one of them was told to stop: then all stop."""
+        if self._group is None:
+            return steps, bool(self._model.stop_training)
+        steps, stop = self._group.agree(steps, stop=bool(self._model.stop_training))
+        self._model.stop_training = stop
+        return steps, stop
 
     def _validate(self, validation: Validation, epoch: int) -> dict[str, Any]:
         start_ns = time.perf_counter_ns()

@@ -7,9 +7,12 @@ Every line has ``t_ns`` (monotonic clock) and ``kind``; the last line tells wher
     progress  epoch, step, steps, samples_per_s, logs    training goes on
     epoch     epoch, logs, train_ns, validate_ns     an epoch ended
     note      text                                   something a person should read
+    group     rank, run_id                           this worker's number, and the name of the chief's run
+    beat                                             a worker of a group lives
 """
 
 import json
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,12 +26,15 @@ class EventWriter:
 
     def __init__(self, folder: Path) -> None:
         self._file = (folder / FILE_NAME).open("a", encoding="utf-8", errors="backslashreplace")
+        # The heart of a group's worker beats in a thread of its own.
+        self._lock = threading.Lock()
 
     def write(self, kind: str, **fields: object) -> None:
         """Append one event."""
         line = json.dumps({"t_ns": time.perf_counter_ns(), "kind": kind, **fields}, ensure_ascii=False)
-        self._file.write(line + "\n")
-        self._file.flush()
+        with self._lock:
+            self._file.write(line + "\n")
+            self._file.flush()
 
     def close(self) -> None:
         """Close the file; what was written is there already."""

@@ -72,7 +72,7 @@ class Job:
 class Phase:
     """One stretch of the run."""
 
-    name: str = _doc("start, import, data, build, compile, warmup, train, validate or save")
+    name: str = _doc("start, import, join, data, build, compile, warmup, train, validate or save")
     duration_ns: int = _doc("how long it took, by the one monotonic clock")
 
 
@@ -138,7 +138,9 @@ class DeviceUse:
 class Proof:
     """Where the training step really ran, read from the executed graphs."""
 
-    planned_device: str = _doc("the device the plan asked for, as TensorFlow names it, such as GPU:0")
+    planned_device: str = _doc(
+        "the device the plan asked for, as TensorFlow names it, such as GPU:0; several are joined by commas"
+    )
     compute_ops: Mapping[str, int] = _doc("executed floating-point ops of the training step, by device")
     heavy_ops: Mapping[str, tuple[str, ...]] = _doc(
         "matrix products, convolutions and XLA programs, by device"
@@ -172,6 +174,10 @@ class RunRecord:
     proof: Proof | None = _doc("where it ran", default=None)
     execution: Mapping[str, Any] | None = _doc(
         "how the steps were executed: each candidate loop with its times, and the choice", default=None
+    )
+    group: Mapping[str, Any] | None = _doc(
+        "who trained together: strategy, replicas, workers, rank of this one; null when it was alone",
+        default=None,
     )
     model_file: str | None = _doc("the trained model, relative to the run folder", default=None)
     unavailable: Mapping[str, str] = _doc("what could not be measured, and why", default_factory=dict)

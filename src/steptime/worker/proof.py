@@ -52,7 +52,7 @@ def make_proof(
     Args:
         graphs: Executed GraphDefs.
         variables: The model's and the optimizer's Keras variables.
-        planned_device: Such as ``GPU:0``.
+        planned_device: Such as ``GPU:0``; several are joined by ", ".
         is_xla_program: Whether the step was called as one XLA program. TensorFlow keeps no graph of it; it runs
             on the device on which its variables lie, since XLA takes no variable of another device.
     """
@@ -67,7 +67,7 @@ def make_proof(
             compute[device] += 1
             if is_xla or any(word in node.op for word in _HEAVY):
                 heavy.setdefault(device, Counter())["XLA program" if is_xla else node.op] += 1
-    places = Counter(_variable_device(variable) for variable in variables)
+    places = Counter(device for variable in variables for device in _variable_devices(variable))
     if is_xla_program and places:
         device = places.most_common(1)[0][0]
         compute[device] += 1
@@ -122,5 +122,9 @@ def _computes(node: Any) -> bool:
     return bool(kinds & _FLOATS)
 
 
-def _variable_device(variable: Any) -> str:
-    return short_device(str(getattr(getattr(variable, "value", variable), "device", "") or ""))
+def _variable_devices(variable: Any) -> list[str]:
+    """Where a variable lives: under a strategy it has a copy on each device."""
+    value = getattr(variable, "value", variable)
+    copies = getattr(value, "values", None)
+    copies = copies if isinstance(copies, (tuple, list)) else (value,)
+    return [short_device(str(getattr(copy, "device", "") or "")) for copy in copies]

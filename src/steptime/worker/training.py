@@ -2,7 +2,7 @@
 
 import dataclasses
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -19,6 +19,7 @@ from steptime.record.steps import summarise_blocks
 from steptime.record.store import DEVICE_FILE, MODEL_FILE, STEPS_FILE
 from steptime.worker import job as jobs
 from steptime.worker.epochs import EpochEnd, epochs_of
+from steptime.worker.group import Group, join, scaled_batch, scope_of
 from steptime.worker.job import Data
 from steptime.worker.loading import guarded
 from steptime.worker.machine import set_up, take_device
@@ -41,29 +42,40 @@ class Training:
     events: EventWriter
     signals: StopSignals
     facts: dict[str, object]
+    group: Group = field(default_factory=Group)
+    strategy: Any = None
 
     def run(self) -> None:
         """Go through the phases; what is known when one fails stays in ``facts``."""
-        settings, workload = self.plan.settings, self.plan.workload
+        settings = self.plan.settings
         if self.plan.placement is None:
             raise UsageError("The plan must hold a placement.", hint="Start runs with `steptime train`.")
         placement, device = take_device(settings.device, self.plan.placement)
         set_up(settings)
         self._take(placement)
+        self.group, self.strategy = join(placement, device, self.folder.name, self.clock.phase)
+        if self.strategy is not None:
+            self.facts["group"] = dataclasses.asdict(self.group)
+            self.events.write("group", rank=self.group.rank, run_id=self.group.run_id)
+        self._phases(device)
+
+    def _phases(self, device: str) -> None:
+        workload = self.plan.workload
         with self.clock.phase("data"):
             module = jobs.bring_in(workload)
             self.facts["environment"] = describe_surroundings(_source_of(module))
-            data = jobs.load(module, workload, settings)
-        with self.clock.phase("build"):
+            data = jobs.load(module, workload, self.plan.settings)
+        with self.clock.phase("build"), scope_of(self.strategy):
             model, output_shape = jobs.build(module, workload, data)
-        with self.clock.phase("compile"):
+        with self.clock.phase("compile"), scope_of(self.strategy):
             job = self._compile(model, module, data, output_shape)
         with self.signals.stopping(Stop.AFTER_THE_BLOCK):
             with self.clock.phase("train"):
                 watch = self._train(model, data, job)
             self._conclude(model, watch, device)
-            with self.clock.phase("save"):
-                self._save(model)
+            if self.group.rank == 0:
+                with self.clock.phase("save"):
+                    self._save(model)
 
     def _take(self, placement: Placement) -> None:
         self.facts |= {"device": placement.device, "device_reason": placement.reason, "unavailable": {}}
@@ -73,6 +85,10 @@ class Training:
         """Compile the model, say what was chosen, and describe the job."""
         choices = jobs.compile_model(model, module, self.plan, data, output_shape)
         for words in choices or ():
+            self.events.write("note", text=words)
+        if self.plan.settings.scale_batch and self.group.replicas > 1:
+            settings, words = scaled_batch(self.plan.settings, self.group.replicas, model, data.training)
+            self.plan = dataclasses.replace(self.plan, settings=settings)
             self.events.write("note", text=words)
         job = jobs.describe_job(model, data, self.plan.settings, choices)
         self.facts["job"] = job
@@ -90,7 +106,11 @@ class Training:
             # With steps_per_epoch a pass over the data does not end where an epoch does.
             samples=data.training.samples if settings.steps_per_epoch is None else None,
         )
-        board = Board(self.folder / "tb", settings, self.plan.workload.name)
+        if self.group.workers > 1:
+            # One that left at once would keep the others waiting: all stop after the same step.
+            watch.stop_together = lambda: setattr(model, "stop_training", True)
+        is_chief = self.group.rank == 0
+        board = Board(self.folder / "tb", settings, self.plan.workload.name) if is_chief else None
         devices = self._device_watch()
         epoch_end = EpochEnd(watch, board, devices)
         arguments = self._fit_arguments(data) | {"callbacks": [epoch_end], "observer": watch}
@@ -104,14 +124,15 @@ class Training:
         finally:
             self.facts["epochs"] = epochs_of(watch, epoch_end.logs)
             self.facts |= devices.conclude(self.folder / DEVICE_FILE, self.clock.origin_ns)
-            board.close()
+            if board is not None:
+                board.close()
         return watch
 
     def _device_watch(self) -> DeviceWatch:
         opened, not_opened = open_devices(str(self.facts["device"]))
         devices = DeviceWatch(opened, self.plan.protocol.sample_interval_s, self.folder / "tb" / "device")
-        for field, reason in {**not_opened, **devices.missing()}.items():
-            self._could_not(field, reason)
+        for name, reason in {**not_opened, **devices.missing()}.items():
+            self._could_not(name, reason)
         return devices
 
     def _fit_arguments(self, data: Data) -> dict[str, Any]:
@@ -153,7 +174,12 @@ class Training:
             return
         variables = [*model.variables, *getattr(model.optimizer, "variables", ())]
         loop = watch.main_loop()
-        proof = make_proof(watch.graphs.get(loop, ()), variables, device, is_xla_program=loop == XLA)
+        proof = make_proof(
+            watch.graphs.get(loop, ()),
+            variables,
+            ", ".join(self.group.devices) or device,
+            is_xla_program=loop == XLA,
+        )
         self.facts["proof"] = proof
         if proof.contradiction:
             raise RunError(

@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -40,7 +40,10 @@ class Block:
 
 @dataclass(slots=True, kw_only=True)
 class TrainingWatch:
-    """The worker's observer (see ``steptime.engine.observer``)."""
+    """The worker's observer (see ``steptime.engine.observer``).
+
+    ``stop_together`` is called instead of raising ``StopRequested`` where other processes train along.
+    """
 
     events: EventWriter
     recorder: GraphRecorder
@@ -53,6 +56,7 @@ class TrainingWatch:
     validation_ns: dict[int, int] = field(default_factory=dict)
     epoch_end_ns: dict[int, int] = field(default_factory=dict)
     graphs: dict[str, tuple[Any, ...]] = field(default_factory=dict)
+    stop_together: Callable[[], None] | None = None
     _last_progress_ns: int = 0
 
     def on_block(self, **fields: Any) -> None:
@@ -76,8 +80,7 @@ class TrainingWatch:
         if now_ns - self._last_progress_ns >= _PROGRESS_INTERVAL_NS:
             self._last_progress_ns = now_ns
             self._tell_progress(block)
-        if self.signals.requested:
-            raise StopRequested
+        self._stop_if_asked()
 
     def on_validation(self, *, epoch: int, duration_ns: int) -> None:
         """Keep the time of an epoch's validation."""
@@ -102,8 +105,7 @@ class TrainingWatch:
             train_ns=sum(block.duration_ns for block in self.blocks if block.epoch == epoch),
             validate_ns=self.validation_ns.get(epoch),
         )
-        if self.signals.requested:
-            raise StopRequested
+        self._stop_if_asked()
 
     def main_loop(self) -> str:
         """Return the loop that executed most of the steps."""
@@ -130,6 +132,13 @@ class TrainingWatch:
                 for name in metrics
             },
         }
+
+    def _stop_if_asked(self) -> None:
+        if not self.signals.requested:
+            return
+        if self.stop_together is None:
+            raise StopRequested
+        self.stop_together()
 
     def _samples_in(self, first_step: int, n_steps: int) -> int | None:
         if self.batch_size is None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from steptime.cli import options as shared
 from steptime.cli import output
+from steptime.cli.grouping import JOINING, add_group_options
 from steptime.errors import UsageError
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="mnist-cnn (default), mnist-mlp, mnist-lstm, a Python file, or a module",
     )
     shared.add_setting_options(parser)
+    add_group_options(parser)
     shared.add_runs_option(parser)
     shared.add_json_option(parser)
     parser.add_argument("--time-limit", type=float, metavar="SECONDS", help="end a run that takes longer")
@@ -31,28 +33,32 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Train, and print the summary or the record."""
+    from steptime.cli.grouping import joined_settings, launcher_of, settle
     from steptime.cli.placing import place
     from steptime.cli.progress import make_progress
     from steptime.device.find import find_gpus
     from steptime.launch.placement import cpu_only_build
-    from steptime.launch.process import ProcessLauncher
     from steptime.plan.plan import Plan, Protocol
     from steptime.plan.workload import parse_workload
     from steptime.record.store import create_run_folder
 
-    settings = shared.read_settings(options)
+    settings, joined = joined_settings(options, shared.read_settings(options))
+    here = 1 if joined.workers > 1 else settings.workers
     plan = Plan(
         workload=parse_workload(options.workload),
         settings=settings,
-        protocol=Protocol(time_limit_s=options.time_limit),
-        placement=place(settings.device, find_gpus(), cpu_only_build()),
+        protocol=Protocol(
+            time_limit_s=options.time_limit, retries=options.retries, min_workers=options.min_workers
+        ),
+        placement=place(settings.device, find_gpus(), cpu_only_build(), settings.devices, here),
         export=_checked_export(options.export),
         command=options.command_line,
     )
     shared.check_tensorflow()
-    folder = create_run_folder(shared.runs_folder(options), "train", plan)
+    folder = create_run_folder(shared.runs_folder(options), "train" if joined.rank == 0 else JOINING, plan)
     with make_progress(settings.epochs) as progress:
-        record = ProcessLauncher().launch(plan, folder, progress.event)
+        record = launcher_of(plan, joined).launch(plan, folder, progress.event)
+    folder = settle(folder, joined)
     return finish(record, folder, as_json=options.json, debug=options.debug)
 
 

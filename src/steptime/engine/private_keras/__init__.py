@@ -12,6 +12,7 @@ from steptime.engine.private_keras.arrays import (
     with_batch_size,
 )
 from steptime.engine.private_keras.callbacks import callback_list, steps_until_save, writes_every_batch
+from steptime.engine.private_keras.distribution import NotDistributed
 from steptime.engine.private_keras.epochs import KerasEpochs
 from steptime.engine.private_keras.layers import flatten_layers, optimizer_slots
 from steptime.engine.private_keras.results import has_several_losses, is_independent_of_batches
@@ -39,6 +40,7 @@ from steptime.engine.private_keras.trainer import (
 __all__ = [
     "Arrays",
     "KerasEpochs",
+    "NotDistributed",
     "are_arrays",
     "as_arrays",
     "cache_validation",
