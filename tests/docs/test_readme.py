@@ -34,6 +34,18 @@ ELSEWHERE = {
         "::test_without_a_gpu_the_default_arms_are_two_loops_on_the_cpu_and_the_page_says_why"
     ),
     "steptime doctor": "tests/cli/commands/test_doctor.py::test_a_live_finding_that_only_slows_down_leaves_0",
+    "steptime scale my_job.py --run last": (
+        "tests/cli/commands/test_scale.py::test_a_run_on_a_cpu_is_compared_over_networks_only_and_says_so"
+    ),
+    "steptime compare --arm gpu,devices=1 --arm gpu,devices=2": (
+        "tests/analysis/test_efficiency.py::test_a_comparison_says_how_well_devices_scale"
+    ),
+    "steptime doctor --workers a.json b.json": (
+        "tests/cli/commands/test_doctor.py::test_what_differs_between_the_machines_of_a_training_is_found"
+    ),
+    "steptime train my_job.py --workers 4 --ray": (
+        "tests/launch/test_ray_launcher.py::test_two_workers_on_ray_train_one_model_and_end_equal"
+    ),
     "steptime board": (
         "tests/cli/commands/test_board.py::test_tensorboard_answers_at_the_printed_address_on_this_machine_only"
     ),
