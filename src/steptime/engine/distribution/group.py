@@ -70,7 +70,11 @@ class Group:
             mask = tf.one_hot(context.replica_id_in_sync_group, replicas, dtype=tf.float64)
             return context.all_reduce(tf.distribute.ReduceOp.SUM, mask[:, None] * row[None])
 
-        return tf.function(lambda row: self.strategy.run(place, args=(row,)), autograph=False)
+        return tf.function(
+            lambda row: self.strategy.run(place, args=(row,)),
+            autograph=False,
+            input_signature=[tf.TensorSpec([None], tf.float64)],
+        )
 
     def chiefs_text(self, text: str) -> str:
         """The chief's `text`, of up to 255 bytes, on every worker."""
@@ -93,15 +97,23 @@ def group_of(model: keras.Model) -> Group | None:
 
 
 def group_under(strategy: Any) -> Group | None:
-    """The group of a strategy; None when the engine does not train under it."""
-    name = type(strategy).__name__
+    """The group of a strategy, always the same one; None when the engine does not train under it."""
+    if "_steptime_group" not in vars(strategy):
+        # Kept with the strategy, since what workers exchange through is traced once.
+        vars(strategy)["_steptime_group"] = _new_group(strategy)
+    group: Group | None = vars(strategy)["_steptime_group"]
+    return group
+
+
+def _new_group(strategy: Any) -> Group | None:
     if isinstance(strategy, tf.distribute.MultiWorkerMirroredStrategy):
+        name = "MultiWorkerMirroredStrategy"  # TensorFlow's own class has another name.
         resolver = strategy.cluster_resolver
         spec = resolver.cluster_spec().as_dict()
         workers = sum(len(addresses) for addresses in spec.values()) or 1
         return Group(strategy, name, strategy.num_replicas_in_sync, workers, _rank(resolver, spec))
     if isinstance(strategy, (tf.distribute.MirroredStrategy, tf.distribute.OneDeviceStrategy)):
-        return Group(strategy, name, strategy.num_replicas_in_sync, 1, 0)
+        return Group(strategy, type(strategy).__name__, strategy.num_replicas_in_sync, 1, 0)
     return None
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from steptime.engine.distribution.sameness import arrays_text, warn_of_unlike
 from steptime.engine.distribution.shares import may_be_idle
 from steptime.engine.distribution.step import GroupStep
 from steptime.engine.feeds.arrays import ArrayFeed
@@ -99,15 +100,28 @@ class SharedStream:
         self._feed = feed
         self._stop = stop_on_infinite_loss
         self._own_data = own_data and step.group.workers > 1
+        self._is_compared = own_data or step.group.workers == 1 or isinstance(feed, ArrayFeed)
         self._run = tf.function(self._loop, autograph=False)
 
     def run(self, claim: Claim) -> Outcome:
         """Executes the claimed steps, or as many as there are data for."""
+        if not self._is_compared:
+            self._is_compared = True
+            self._compare_first_batch(claim.position)
         iterator = self._feed.iterator(claim.position)
         done, logs = self._run(iterator, tf.constant(claim.steps, tf.int32))
         steps = int(done)
         self._feed.read(steps)
         return Outcome(steps=steps, logs=logs if steps else None)
+
+    def _compare_first_batch(self, position: int) -> None:
+        """Warns when processes read other data, which a shuffle without a seed does."""
+        try:
+            batch = self._feed.batch(position)
+        except StopIteration:
+            return
+        warn_of_unlike(self._step.group, "first batches", arrays_text(batch))
+        self._feed.put_back(batch)
 
     def _loop(self, iterator: Any, steps: tf.Tensor) -> Any:
         def body(done: tf.Tensor, _: tf.Tensor, state: Any) -> Any:

@@ -74,16 +74,20 @@ def versions() -> str:
 
 def arrays_text(tensors: Any) -> str:
     """Shapes and a hash of arrays: of all bytes, or of rows spread evenly over arrays beyond 256 MiB."""
-    flat = [np.asarray(t) for t in tf.nest.flatten(tensors) if t is not None]
+    flat = [np.asarray(t) for t in tf.nest.flatten(tensors) if t is not None and not _is_absent(t)]
     shapes = ", ".join(f"{array.dtype} {array.shape}" for array in flat)
     return f"{shapes} with hash {_digest(map(_rows, flat))}"
 
 
 def model_text(model: keras.Model) -> str:
-    """Shapes of all weights, optimizer and loss."""
-    shapes = [f"{variable.path} {tuple(variable.shape)}" for variable in model.variables]
-    names = f"{type(model.optimizer).__name__}, {model.loss}"
-    return f"{len(shapes)} variables, {names} with hash {_digest([repr(shapes).encode()])}"
+    """Number and shapes of all variables, and the optimizer; names count models made before and may differ."""
+    shapes = [f"{variable.dtype} {tuple(variable.shape)}" for variable in model.variables]
+    optimizer = type(model.optimizer).__name__
+    return f"{len(shapes)} variables, {optimizer}, shapes with hash {_digest([repr(shapes).encode()])}"
+
+
+def _is_absent(value: Any) -> bool:
+    return isinstance(value, tf.experimental.Optional)
 
 
 def _rows(array: Any) -> bytes:
