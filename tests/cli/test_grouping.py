@@ -12,6 +12,8 @@ from steptime.errors import UsageError
 from steptime.launch.group_launcher import GroupLauncher
 from steptime.launch.ports import free_addresses
 from steptime.launch.process import ProcessLauncher
+from steptime.launch.ray_cluster import Resources
+from steptime.launch.ray_launcher import RayLauncher
 from steptime.plan.cluster import Place
 from steptime.plan.settings import Settings
 from steptime.record.events import EventWriter
@@ -79,7 +81,7 @@ def test_slurm_outside_a_job_is_an_error_with_the_variable() -> None:
     [(1, Place(), ProcessLauncher), (2, Place(), GroupLauncher), (2, two_here(1), ProcessLauncher)],
 )
 def test_only_a_group_of_our_own_is_launched_as_one(workers: int, joined: Place, kind: Any) -> None:
-    assert isinstance(launcher_of(make_plan(workers=workers), joined), kind)
+    assert isinstance(launcher_of(make_plan(workers=workers).settings, joined), kind)
 
 
 def test_a_further_workers_run_lies_below_the_chiefs(tmp_path: Path) -> None:
@@ -99,3 +101,11 @@ def test_a_worker_that_never_joined_keeps_a_run_of_its_own(tmp_path: Path) -> No
     place = settle(own, two_here(1))
     assert place.parent == tmp_path / "train"
     assert place.name.endswith("-worker1")
+
+
+def test_ray_is_asked_where_it_is_wanted() -> None:
+    resources = Resources(cpus=4.0)
+
+    assert isinstance(
+        launcher_of(make_plan(workers=2, launcher="ray").settings, None, resources), RayLauncher
+    )

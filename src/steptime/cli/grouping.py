@@ -6,13 +6,16 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from steptime.cli.raying import add_ray_options
 from steptime.errors import UsageError
 
 if TYPE_CHECKING:
-    from steptime.launch.launcher import Launcher
+    from steptime.launch.launcher import Launcher, OnEvent
+    from steptime.launch.ray_cluster import Resources
     from steptime.plan.cluster import Place
     from steptime.plan.plan import Plan
     from steptime.plan.settings import Settings
+    from steptime.record.schema import RunRecord
 
 # Where a worker that is not the chief keeps its run until it knows the name of the chief's.
 JOINING = ".joining"
@@ -45,6 +48,7 @@ def add_group_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--min-workers", type=int, metavar="N", help="go on with so many when one is lost again and again"
     )
+    add_ray_options(group)
 
 
 def joined_settings(options: argparse.Namespace, settings: "Settings") -> "tuple[Settings, Place]":
@@ -81,16 +85,36 @@ def joined_settings(options: argparse.Namespace, settings: "Settings") -> "tuple
     return dataclasses.replace(settings, workers=place.workers), place
 
 
-def launcher_of(plan: "Plan", joined: "Place") -> "Launcher":
-    """Return what executes the plan."""
+def launcher_of(
+    settings: "Settings", joined: "Place | None" = None, resources: "Resources | None" = None
+) -> "Launcher":
+    """Return what executes a plan with these settings.
+
+    Args:
+        settings: Of the plan.
+        joined: This process' place in a group that somebody else started.
+        resources: What each worker on Ray gets; None for what is usual.
+    """
     from steptime.launch.process import ProcessLauncher
 
-    if plan.settings.workers == 1 or joined.workers > 1:
+    if settings.launcher == "ray":
+        from steptime.launch.ray_launcher import RayLauncher
+
+        return RayLauncher(resources)
+    if settings.workers == 1 or (joined is not None and joined.workers > 1):
         return ProcessLauncher()
     from steptime.launch.group_launcher import GroupLauncher
     from steptime.launch.local_group import start_locally
 
     return GroupLauncher(start_locally())
+
+
+class EachItsOwn:
+    """Launches each plan as its settings say (see `steptime.launch.launcher.Launcher`)."""
+
+    def launch(self, plan: "Plan", folder: Path, on_event: "OnEvent") -> "RunRecord":
+        """Execute ``plan`` and return its record."""
+        return launcher_of(plan.settings).launch(plan, folder, on_event)
 
 
 def settle(folder: Path, joined: "Place") -> Path:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from steptime.launch.ray_cluster import Resources
 
 
-def add_ray_options(parser: argparse.ArgumentParser) -> None:
+def add_ray_options(parser: argparse._ActionsContainer) -> None:
     """Declare what each worker gets."""
     parser.add_argument(
         "--cpus-per-worker", type=float, metavar="N", help="with --ray: CPUs for each worker (1)"
@@ -28,12 +28,15 @@ def add_ray_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def ray_resources(options: argparse.Namespace) -> "Resources":
-    """Return what each worker gets.
+def ray_resources(options: argparse.Namespace, *, is_ray: bool) -> "Resources | None":
+    """Return what each worker on Ray gets; None where there is no Ray.
 
     Raises:
-        UsageError: A number below what makes sense.
+        UsageError: A number that makes no sense, or any of them without ``--ray``.
     """
+    if not is_ray:
+        _refuse(options)
+        return None
     from steptime.launch.ray_cluster import Resources
 
     cpus, gpus = options.cpus_per_worker, options.gpus_per_worker
@@ -47,12 +50,7 @@ def ray_resources(options: argparse.Namespace) -> "Resources":
     return Resources(cpus=1.0 if cpus is None else cpus, gpus=gpus, spread=options.spread)
 
 
-def refuse_ray_options(options: argparse.Namespace) -> None:
-    """Refuse what is for Ray where there is none.
-
-    Raises:
-        UsageError: It was given.
-    """
+def _refuse(options: argparse.Namespace) -> None:
     given = {
         "--cpus-per-worker": options.cpus_per_worker is not None,
         "--gpus-per-worker": options.gpus_per_worker is not None,

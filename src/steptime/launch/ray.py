@@ -1,6 +1,7 @@
 """Groups of workers on a Ray cluster: Ray Train gives processes, places and resources, and notices lost machines."""
 
 import dataclasses
+import tempfile
 import threading
 import time
 import uuid
@@ -15,7 +16,14 @@ from steptime.launch.mirror import write_copies
 from steptime.launch.ray_cluster import Resources
 from steptime.plan.plan import Plan
 from steptime.record.events import EventReader
-from steptime.record.store import LOG_FILE, RECORD_FILE, create_member_folder, read_record, write_record
+from steptime.record.store import (
+    LOG_FILE,
+    RECORD_FILE,
+    create_member_folder,
+    read_plan,
+    read_record,
+    write_record,
+)
 
 if TYPE_CHECKING:
     from steptime.launch.ray_worker import Errand
@@ -48,19 +56,25 @@ def start_on_ray(
 
         errand = Errand(
             plan=plan,
+            created=read_plan(folder)[1],
             folders=tuple(str(own.absolute()) for own in folders),
             token=token.name,
             desk=view.desk,
             version=steptime.__version__,
             worker=tuple(worker),
         )
-        thread = threading.Thread(target=view.fit, args=(_trainer(errand, resources),), daemon=True)
-        thread.start()
-        try:
-            yield [RayMember(rank, view) for rank in range(workers)]
-        finally:
-            token.unlink(missing_ok=True)
-            view.end(thread)
+        with tempfile.TemporaryDirectory(prefix="steptime-") as storage:  # for what Ray Train itself writes
+            trainer = _trainer(errand, resources, storage)
+            thread = threading.Thread(target=view.fit, args=(trainer,), daemon=True)
+            members = [RayMember(rank, view) for rank in range(workers)]
+            thread.start()
+            try:
+                yield members
+            finally:
+                for member in members:
+                    member.kill()
+                token.unlink(missing_ok=True)
+                view.end(thread)
 
     return start
 
@@ -114,6 +128,7 @@ class _View:
     _refreshed_s: float = 0.0
     _ended: threading.Event = field(default_factory=threading.Event)
     _failure: str = ""
+    _failed: tuple[int, ...] = ()
 
     def fit(self, trainer: Any) -> None:
         """Run the trainer to its end; in a thread of its own, since Ray Train blocks."""
@@ -121,6 +136,7 @@ class _View:
             trainer.fit()
         except Exception as error:  # noqa: BLE001 - whatever ends it is told as the end of the workers
             self._failure = " ".join(str(error).split())
+            self._failed = tuple(getattr(error, "worker_failures", ()))
         finally:
             self._ended.set()
 
@@ -134,9 +150,10 @@ class _View:
         for rank, news in self._news():
             self._note(rank, news)
         if ended:
-            for rank in range(len(self.folders)):
-                if rank not in self.codes:
-                    self._lose(rank)
+            silent = [rank for rank in range(len(self.folders)) if rank not in self.codes]
+            # Those that failed by themselves first: whoever watches then blames no worker that Ray ended after them.
+            for rank in [rank for rank in silent if rank in self._failed] or silent:
+                self._lose(rank)
 
     def order(self, rank: int, word: str) -> None:
         """Tell a worker what to do."""
@@ -185,8 +202,7 @@ class _View:
         """Put the person's plan into a record that was written elsewhere, with another path of the workload."""
         folder = self.folders[rank]
         if (folder / RECORD_FILE).exists():
-            record = read_record(folder)
-            write_record(folder, dataclasses.replace(record, plan=self.plan, run_id=self.folders[0].name))
+            write_record(folder, dataclasses.replace(read_record(folder), plan=self.plan))
 
     def _lose(self, rank: int) -> None:
         where = f" on {self.nodes[rank]}" if rank in self.nodes else ""
@@ -200,22 +216,22 @@ class _View:
 
 def _open_desk() -> Any:
     import ray
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
     from steptime.launch.ray_worker import Desk
 
     # On this process's own node: what the workers tell must outlive their machines.
-    here = {ray._raylet.RAY_NODE_ID_KEY: ray.get_runtime_context().get_node_id()}
-    return ray.remote(num_cpus=0, label_selector=here)(Desk).remote()
+    here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
+    return ray.remote(num_cpus=0, scheduling_strategy=here)(Desk).remote()
 
 
-def _trainer(errand: "Errand", resources: Resources) -> Any:
+def _trainer(errand: "Errand", resources: Resources, storage: str) -> Any:
     from ray.train import FailureConfig, LoggingConfig, RunConfig, ScalingConfig
     from ray.train.v2.api.data_parallel_trainer import DataParallelTrainer
 
     from steptime.launch.ray_worker import ClusterConfig, train
 
     gpus = resources.gpus or 0.0
-    folder = Path(errand.folders[0])
     return DataParallelTrainer(
         train,
         train_loop_config={"errand": errand},
@@ -228,7 +244,7 @@ def _trainer(errand: "Errand", resources: Resources) -> Any:
         ),
         run_config=RunConfig(
             name="ray",
-            storage_path=str(folder),
+            storage_path=storage,
             # A new attempt begins from steptime's own checkpoint, with whatever is left: that is the launcher's part.
             failure_config=FailureConfig(max_failures=0, controller_failure_limit=0),
             logging_config=LoggingConfig(log_level="ERROR"),

@@ -56,6 +56,7 @@ class Errand:
 
     Attributes:
         plan: What is trained.
+        created: When that was planned.
         folders: Run folder of each rank, as the person's machine knows it.
         token: Name of a file in the first of them: who sees it sees the same disk.
         desk: The actor that it reports to.
@@ -64,6 +65,7 @@ class Errand:
     """
 
     plan: Plan
+    created: str
     folders: tuple[str, ...]
     token: str
     desk: Any
@@ -146,7 +148,7 @@ def train(config: dict[str, Any]) -> None:
         return
     with tempfile.TemporaryDirectory(prefix="steptime-") as own:
         folder = _folder(errand, rank, Path(own))
-        mirrored = folder == Path(own)
+        mirrored = folder.parent == Path(own)
         files = ChangedFiles(folder, but=(PLAN_FILE,))
         process = _start(errand, folder)
         try:
@@ -180,9 +182,10 @@ def _folder(errand: Errand, rank: int, own: Path) -> Path:
         # Ray unpacks what was sent into the folder that this process started in.
         local = dataclasses.replace(workload, target=str(unpacked(workload, Path.cwd())))
         plan = dataclasses.replace(plan, workload=local)
-    created = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    write_json(own / PLAN_FILE, {"created": created, "plan": to_json(plan)})
-    return own
+    folder = own / Path(errand.folders[rank]).name  # the run is called after it
+    folder.mkdir()
+    write_json(folder / PLAN_FILE, {"created": errand.created, "plan": to_json(plan)})
+    return folder
 
 
 def _start(errand: Errand, folder: Path) -> "subprocess.Popen[bytes]":

@@ -36,6 +36,7 @@ def run(options: argparse.Namespace) -> int:
     from steptime.cli.grouping import joined_settings, launcher_of, settle
     from steptime.cli.placing import place
     from steptime.cli.progress import make_progress
+    from steptime.cli.raying import ray_resources
     from steptime.device.find import find_gpus
     from steptime.launch.placement import cpu_only_build
     from steptime.plan.plan import Plan, Protocol
@@ -43,6 +44,8 @@ def run(options: argparse.Namespace) -> int:
     from steptime.record.store import create_run_folder
 
     settings, joined = joined_settings(options, shared.read_settings(options))
+    is_ray = settings.launcher == "ray"
+    resources = ray_resources(options, is_ray=is_ray)
     here = 1 if joined.workers > 1 else settings.workers
     plan = Plan(
         workload=parse_workload(options.workload),
@@ -50,14 +53,17 @@ def run(options: argparse.Namespace) -> int:
         protocol=Protocol(
             time_limit_s=options.time_limit, retries=options.retries, min_workers=options.min_workers
         ),
-        placement=place(settings.device, find_gpus(), cpu_only_build(), settings.devices, here),
+        # On a cluster only the cluster knows; this machine may have no GPU.
+        placement=None
+        if is_ray
+        else place(settings.device, find_gpus(), cpu_only_build(), settings.devices, here),
         export=_checked_export(options.export),
         command=options.command_line,
     )
     shared.check_tensorflow()
     folder = create_run_folder(shared.runs_folder(options), "train" if joined.rank == 0 else JOINING, plan)
     with make_progress(settings.epochs) as progress:
-        record = launcher_of(plan, joined).launch(plan, folder, progress.event)
+        record = launcher_of(settings, joined, resources).launch(plan, folder, progress.event)
     folder = settle(folder, joined)
     return finish(record, folder, as_json=options.json, debug=options.debug)
 
