@@ -46,6 +46,12 @@ ELSEWHERE = {
     "steptime train my_job.py --workers 4 --ray": (
         "tests/launch/test_ray_launcher.py::test_two_workers_on_ray_train_one_model_and_end_equal"
     ),
+    "steptime train my_job.py --retries 3": (
+        "tests/worker/test_faults_survived.py::test_a_killed_worker_is_started_again_and_goes_on_from_its_checkpoint"
+    ),
+    "steptime train my_job.py --batch-size 512 --on-oom halve": (
+        "tests/worker/test_faults_survived.py::test_memory_that_runs_out_halves_the_batch_in_a_new_process"
+    ),
     "steptime board": (
         "tests/cli/commands/test_board.py::test_tensorboard_answers_at_the_printed_address_on_this_machine_only"
     ),

@@ -84,10 +84,7 @@ def test_the_worker_sees_what_the_plan_says_and_talks_to_the_log_only(
 @pytest.mark.parametrize(
     ("number", "words"),
     [
-        (
-            "SIGKILL",
-            "the worker was ended by SIGKILL (the system does that when memory runs out) in phase 'train'",
-        ),
+        ("SIGKILL", "the worker was ended by SIGKILL in phase 'train'"),
         ("SIGSEGV", "the worker was ended by SIGSEGV in phase 'train'"),
         ("SIGRTMIN + 3", "the worker was ended by signal 37 in phase 'train'"),
     ],
@@ -100,6 +97,8 @@ def test_a_worker_that_a_signal_ends_leaves_a_record_by_the_launcher(
 
     assert (record.outcome.status, record.outcome.reason, record.outcome.exit_code) == ("failed", words, 3)
     assert record.outcome.hint
+    assert record.outcome.fault is not None
+    assert record.outcome.fault.kind == "killed"
     assert record == read_record(folder)
     assert record.run_id == folder.name
 
@@ -238,3 +237,22 @@ def test_an_error_in_a_listener_does_not_leave_a_worker_behind(run: Run, folder:
 
     pid = (folder / "pid").read_text() if (folder / "pid").exists() else None
     assert pid is None or not Path(f"/proc/{pid}").exists()
+
+
+def test_a_worker_that_dies_of_a_failed_allocation_is_out_of_memory(run: Run) -> None:
+    record = run(
+        "print('terminate called after throwing an instance of std::bad_alloc')\n"
+        "import resource; resource.setrlimit(resource.RLIMIT_CORE, (0, 0))\nos.abort()\n"
+    )
+
+    assert record.outcome.fault is not None
+    assert record.outcome.fault.kind == "out of memory"
+    assert (record.outcome.reason or "").startswith("out of memory: the worker was ended by SIGABRT in phase")
+
+
+def test_a_second_start_in_the_same_folder_shows_its_own_events_only(run: Run) -> None:
+    events: list[dict[str, Any]] = []
+    run("leave_record()\n")
+    run("events.write('note', text='second')\nleave_record()\n", on_event=events.append)
+
+    assert [event["kind"] for event in events] == ["phase", "note"]

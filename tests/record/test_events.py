@@ -47,3 +47,39 @@ def test_garbage_is_passed_over(tmp_path: Path, garbage: bytes) -> None:
     assert {"data", None} >= {event.get("name") for event in read_events(tmp_path)}
     assert read_events(tmp_path)[-1] == {"kind": "note"}
     assert last_phase(tmp_path) == "data"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_a_full_disk_loses_events_and_raises_nothing(tmp_path: Path) -> None:
+    (tmp_path / FILE_NAME).symlink_to("/dev/full")
+    writer = EventWriter(tmp_path)
+
+    writer.write("note", text="lost")
+    writer.close()
+
+
+def test_an_event_after_one_that_was_cut_short_is_read_whole(tmp_path: Path) -> None:
+    writer = EventWriter(tmp_path)
+
+    class HalfFull:
+        def write(self, content: bytes) -> int:
+            return file.write(content[: len(content) // 2])
+
+    file = writer._file
+    writer._file = HalfFull()  # type: ignore[assignment]
+    writer.write("note", text="cut")
+    writer._file = file
+    writer.write("note", text="whole")
+    writer.close()
+
+    assert [event["text"] for event in read_events(tmp_path)] == ["whole"]
+
+
+def test_a_reader_may_begin_at_the_end(tmp_path: Path) -> None:
+    writer = EventWriter(tmp_path)
+    writer.write("note", text="before")
+    reader = EventReader(tmp_path, from_end=True)
+    writer.write("note", text="after")
+    writer.close()
+
+    assert [event["text"] for event in reader.new()] == ["after"]

@@ -155,8 +155,16 @@ def test_the_kind_of_stop_says_what_a_signal_does() -> None:
     assert send(Stop.NEVER).requested
 
 
+def test_one_request_that_arrives_by_two_ways_is_one() -> None:
+    signals = StopSignals(together_s=60.0)
+    with signals.listening(), signals.stopping(Stop.AFTER_THE_BLOCK):
+        os.kill(os.getpid(), signal.SIGUSR1)
+        os.kill(os.getpid(), signal.SIGINT)
+    assert signals.requested
+
+
 def test_a_second_signal_interrupts_at_once() -> None:
-    signals = StopSignals()
+    signals = StopSignals(together_s=0.0)
     with signals.listening(), signals.stopping(Stop.AFTER_THE_BLOCK):
         os.kill(os.getpid(), signal.SIGINT)
         with pytest.raises(KeyboardInterrupt):

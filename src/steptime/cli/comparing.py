@@ -36,6 +36,8 @@ from steptime.report.render.text import render_text
 
 # One pass over the data: enough for a speed, and short enough for a tutorial's patience.
 _EPOCHS = 1
+# Checkpoints would cost each arm alike and answer nothing.
+_DEFAULTS = Settings(epochs=_EPOCHS, checkpoint_every="none")
 STUDY_KIND = "compare"
 
 Runs = dict[str, list[StoredRun]]
@@ -175,7 +177,7 @@ class _Watch:
 def _plan(options: argparse.Namespace, workload: str) -> tuple[Campaign, Study]:
     """Return what is to be run, and its description, complete before anything starts."""
     search, cpu_only = find_gpus(), cpu_only_build()
-    settings = shared.read_settings(options, Settings(epochs=_EPOCHS))
+    settings = shared.read_settings(options, _DEFAULTS)
     given = [parse_arm(text) for text in options.arms]
     arms = distinct(given or default_arms(0 if cpu_only else len(search.usable)))
     if len(arms) < 2:
@@ -249,7 +251,8 @@ def _command(
         words += ["--arm", arm.text]
     for field in dataclasses.fields(settings):
         value = getattr(settings, field.name)
-        if value != field.default and field.name != "name":
+        is_own = field.name == "checkpoint_every" and value == _DEFAULTS.checkpoint_every
+        if value != field.default and field.name != "name" and not is_own:
             words += ["--set", f"{field.name}={str(value).lower() if isinstance(value, bool) else value}"]
     for flag, value in (
         ("--baseline", options.baseline),

@@ -43,9 +43,6 @@ def add_group_options(parser: argparse.ArgumentParser) -> None:
         help="multiply batch and learning rate by the number of devices (changes the training)",
     )
     group.add_argument(
-        "--retries", type=int, default=0, metavar="N", help="start again so often when a worker is lost"
-    )
-    group.add_argument(
         "--min-workers", type=int, metavar="N", help="go on with so many when one is lost again and again"
     )
     add_ray_options(group)

@@ -15,6 +15,7 @@ from steptime.errors import SteptimeError, UsageError
 # Command -> (module, what it does). The order is that of the help page.
 COMMANDS: dict[str, tuple[str, str]] = {
     "train": ("steptime.cli.commands.train", "train a workload and leave a record"),
+    "resume": ("steptime.cli.commands.resume", "go on with an interrupted run, exactly where it was"),
     "compare": (
         "steptime.cli.commands.compare",
         "train the same work in several ways, in turns, and say which is faster",

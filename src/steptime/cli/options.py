@@ -19,6 +19,10 @@ _SETTING_FLAGS: dict[str, tuple[str, str]] = {
     "--loop": ("loop", "auto, keras, graph or xla: how steps are executed"),
     "--precision": ("precision", "float32, mixed_float16 or mixed_bfloat16"),
     "--learning-rate": ("learning_rate", "when steptime compiles the model"),
+    "--checkpoint-every": (
+        "checkpoint_every",
+        "5m, 200steps, 1epoch or none: how often the training is kept",
+    ),
     "--name": ("name", "name of the run"),
 }
 

@@ -33,6 +33,19 @@ def memory_limit_bytes(root: Path = Path("/")) -> int | None:
     return min((limit for limit in limits if limit is not None and limit < _NO_LIMIT_BYTES), default=None)
 
 
+def oom_kills(root: Path = Path("/")) -> int | None:
+    """Return how many processes of this process's own group the kernel has killed since memory ran out.
+
+    Returns:
+        The count of Linux 4.13 and later, which includes groups below this one in version 2 only; None where nothing
+        counts.
+    """
+    files = [folder / "memory.events" for folder in _folders(root, None)]
+    files += [folder / "memory.oom_control" for folder in _folders(root, "memory")]
+    counts = (_counted(file, "oom_kill") for file in files)
+    return next((count for count in counts if count is not None), None)
+
+
 def throttle_files(root: Path = Path("/")) -> tuple[Path, ...]:
     """Return the files in which the kernel counts how often a quota stopped this process's groups."""
     folders = [folder for controller in (None, "cpu") for folder in _folders(root, controller)]
@@ -91,9 +104,13 @@ def _quota_v1(folder: Path) -> float | None:
 
 
 def _throttled(file: Path) -> int | None:
+    return _counted(file, "nr_throttled")
+
+
+def _counted(file: Path, name: str) -> int | None:
     for line in _read(file).splitlines():
         key, _, value = line.partition(" ")
-        if key == "nr_throttled":
+        if key == name:
             return _number(value)
     return None
 

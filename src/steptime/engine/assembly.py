@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from steptime.engine import memory, priors, private_keras
 from steptime.engine.cadence import Cadence
+from steptime.engine.checkpoints.state import LoopState
 from steptime.engine.choice import Choice
 from steptime.engine.feeds.arrays import ArrayFeed
 from steptime.engine.feeds.feed import Claim, element_spec
@@ -17,7 +18,7 @@ from steptime.engine.loops.graph import ResidentGraph, StreamGraph
 from steptime.engine.loops.keras import KerasLoop
 from steptime.engine.loops.loop import Loop
 from steptime.engine.loops.xla import XlaLoop
-from steptime.engine.prior import Prior
+from steptime.engine.prior import Measured, Prior
 from steptime.engine.report import Candidate, FitReport
 from steptime.engine.request import FitRequest
 from steptime.engine.runner import Runner
@@ -37,6 +38,7 @@ class Engine:
         request: What the person asked for.
         cadence: What callbacks need.
         total_steps: Steps planned; None when unknown.
+        former: Which loops ran before an interruption; None to try them.
     """
 
     def __init__(
@@ -47,6 +49,7 @@ class Engine:
         request: FitRequest,
         cadence: Cadence,
         total_steps: int | None,
+        former: LoopState | None = None,
     ) -> None:
         self._model = model
         self._function = function
@@ -58,6 +61,7 @@ class Engine:
         self._memory_key = repr(feed.element_spec)
         loops: dict[str, Callable[[], Loop]] = {"keras": lambda: self.keras_loop}
         verifier = None
+        self._traced: TracedStep | None = None
         try:
             self._step = function.traced(feed.element_spec)
         except Exception as error:  # noqa: BLE001  # Keras' own function goes on, or raises it where it should
@@ -65,16 +69,46 @@ class Engine:
             candidates = [Prior(loop="graph", impossible=reason), Prior(loop="keras")]
             self.choice = Choice(candidates, total_steps=total_steps, asked=True)
         else:
+            self._traced = self._step
             self._not_resident = self._why_not_resident()
             self.choice = self._choose(request, total_steps)
             loops |= self._loops()
             verifier = self._verifier()
+        if former is not None:
+            self.choice.go_on(
+                settled=former.settled,
+                reason=former.reason,
+                dropped=former.dropped,
+                measured={
+                    loop: Measured(step_s=former.step_s.get(loop), compile_s=compile_s)
+                    for loop, compile_s in former.compile_s.items()
+                },
+            )
         self.runner = Runner(
             self.choice,
             loops,
             verifier,
             whole_batch_steps=feed.full_steps if isinstance(feed, ArrayFeed) else None,
             observer=request.observer,
+            compared={loop: former.verifications.get(loop, "") for loop in former.ready} if former else None,
+        )
+
+    @property
+    def touched(self) -> tuple[tf.Variable, ...]:
+        """Every variable that a step reads or writes, as far as it could be traced."""
+        return () if self._traced is None else self._traced.variables
+
+    def loop_state(self) -> LoopState:
+        """Which loops ran and why, so that a resumed fit goes on with them."""
+        measured = self.choice.measured()
+        return LoopState(
+            settled=self.choice.settled,
+            reason=self.choice.reason,
+            step_s={loop: m.step_s for loop, m in measured.items()},
+            compile_s={loop: m.compile_s for loop, m in measured.items()},
+            dropped=self.choice.dropped,
+            ready=self.runner.known,
+            verifications=self.runner.verifications,
         )
 
     def _verifier(self) -> Verifier:

@@ -17,13 +17,18 @@ class Cadence:
 
     Args:
         callbacks: All of them, Keras' own defaults included.
+        stop_on_infinite_loss: Whether training ends at such a loss even where no callback asks for it.
     """
 
-    def __init__(self, callbacks: Sequence[keras.callbacks.Callback]) -> None:
+    def __init__(
+        self, callbacks: Sequence[keras.callbacks.Callback], *, stop_on_infinite_loss: bool = False
+    ) -> None:
         self._savers = [c for c in callbacks if private_keras.steps_until_save(c) is not None]
         demanding = [c for c in callbacks if _needs_every_batch(c)]
         self.every_batch = bool(demanding)
-        self.stop_on_infinite_loss = any(isinstance(c, keras.callbacks.TerminateOnNaN) for c in callbacks)
+        self.stop_on_infinite_loss = stop_on_infinite_loss or any(
+            isinstance(c, keras.callbacks.TerminateOnNaN) for c in callbacks
+        )
         self._draws_bar = any(
             isinstance(c, keras.callbacks.ProgbarLogger) and c.verbose == 1 for c in callbacks
         )

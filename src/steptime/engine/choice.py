@@ -7,7 +7,7 @@ equal decisions give equal bits.
 """
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from steptime.engine.prior import Measured, Prior
@@ -73,6 +73,30 @@ class Choice:
         self.reason = ""
         self._asked = asked
         self._because = because
+
+    def go_on(
+        self,
+        *,
+        settled: str | None,
+        reason: str,
+        dropped: Mapping[str, str],
+        measured: Mapping[str, Measured],
+    ) -> None:
+        """Takes over what an interrupted fit had found out, so that the same loop trains the steps to come.
+
+        Args:
+            settled: The loop it had chosen; None if it was still trying.
+            reason: Why.
+            dropped: Loops it could not use.
+            measured: What it knew of each loop.
+        """
+        known = {loop for loop in self._priors if loop not in self._dropped}
+        self._dropped |= {loop: why for loop, why in dropped.items() if loop in known}
+        self._remembered |= {loop: times for loop, times in measured.items() if loop in known}
+        if settled in known and settled not in self._dropped:
+            self._settled, self.reason = settled, reason
+        elif self._current in self._dropped:
+            self._current = next(name for name in self._priors if name not in self._dropped)
 
     @property
     def settled(self) -> str | None:

@@ -1,11 +1,13 @@
 """`steptime.fit`: Keras' own training, executed as fast as the machine allows."""
 
+from pathlib import Path
 from typing import Any
 
 import keras
 
 from steptime.engine import stock_fit, support
 from steptime.engine.assembly import LOOPS
+from steptime.engine.checkpoints.policy import Checkpoints, checkpoints_of
 from steptime.engine.observer import Observer
 from steptime.engine.request import FitRequest
 from steptime.engine.training import Training
@@ -35,10 +37,11 @@ def fit(  # noqa: PLR0913, PLR0917  # Keras' own arguments, in Keras' order
     exact_kernels: bool | str = "auto",
     seed: int | None = None,
     observer: Observer | None = None,
+    checkpoint: str | Path | Checkpoints | None = None,
 ) -> keras.callbacks.History:
     """Trains a compiled model exactly as `keras.Model.fit` does, in less time.
 
-    All arguments but the last four are those of `keras.Model.fit` and mean the same.
+    All arguments but the last five are those of `keras.Model.fit` and mean the same.
 
     Args:
         model: A compiled Keras model.
@@ -65,12 +68,15 @@ def fit(  # noqa: PLR0913, PLR0917  # Keras' own arguments, in Keras' order
         seed: What the order of the samples is derived from, with the number of the epoch. When not given it is
             drawn so that `keras.utils.set_random_seed` repeats it.
         observer: Is told how long everything took.
+        checkpoint: A folder, or `steptime.Checkpoints`: the training is kept there, and goes on from there as if
+            it had never been interrupted. With it `loop="keras"` is Keras' train function called once a step
+            and the samples are ordered by `seed`, since Keras' own order cannot be resumed.
 
     Returns:
         Keras' History of this fit; its attribute `steptime` is a `FitReport`.
 
     Raises:
-        UsageError: `loop` or `exact_kernels` is none of the values above.
+        UsageError: `loop` or `exact_kernels` is none of the values above, or `checkpoint` cannot be done.
         ValueError: Whatever Keras raises for its own arguments.
     """
     request = FitRequest(
@@ -94,6 +100,7 @@ def fit(  # noqa: PLR0913, PLR0917  # Keras' own arguments, in Keras' order
         exact_kernels=exact_kernels,
         seed=seed,
         observer=observer,
+        checkpoint=checkpoint,
     )
     return run_fit(model, request, check_override=True)
 
@@ -107,14 +114,28 @@ def run_fit(model: keras.Model, request: FitRequest, *, check_override: bool) ->
         check_override: Whether a class that overrides `fit` gets its own called.
     """
     _check(request.loop, request.exact_kernels)
+    checkpoints = checkpoints_of(request.checkpoint)
     data = (request.x, request.y, request.sample_weight, request.validation_data)
     reason = support.why_arguments(request) or support.why_stock(model, data, check_override=check_override)
-    if reason is None and request.loop == "keras":
+    if checkpoints is not None and reason is not None:
+        _cannot_be_kept(checkpoints, reason)
+    if reason is None and request.loop == "keras" and checkpoints is None:
         # Whoever names this loop wants what Keras does, such as the baseline of a comparison: all of it.
         reason = "as asked"
     if reason is not None:
         return stock_fit.run(model, request, reason, check_override=check_override)
-    return Training(model, request).run()
+    return Training(model, request, checkpoints).run()
+
+
+def _cannot_be_kept(checkpoints: Checkpoints, reason: str) -> None:
+    """Refuses, or says that there will be no checkpoints."""
+    if checkpoints.required:
+        raise UsageError(
+            f"checkpoint needs a fit that steptime executes itself. Received: {reason}",
+            hint="Leave checkpoint out, or use keras.callbacks.BackupAndRestore, which does not resume exactly.",
+        )
+    if checkpoints.tell is not None:
+        checkpoints.tell(f"no checkpoints: only Keras' own fit can do this one ({reason})")
 
 
 def _check(loop: str, exact_kernels: bool | str) -> None:

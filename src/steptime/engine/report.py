@@ -41,6 +41,25 @@ class Segment:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CheckpointCost:
+    """What checkpoints cost.
+
+    Attributes:
+        written: How many were written.
+        bytes: Size of the last one, in bytes.
+        stall_s: How long training stood still for them, in s.
+        write_s: How long they were written beside it, in s.
+        share: `stall_s` as a share of the time since training began.
+    """
+
+    written: int
+    bytes: int
+    stall_s: float
+    write_s: float
+    share: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FitReport:
     """How the training was executed.
 
@@ -53,6 +72,7 @@ class FitReport:
         segments: Which loop executed which steps.
         notes: What cost speed, such as a callback that is called at every batch.
         seed: What shuffling was derived from; None when the data were not shuffled here.
+        checkpoints: What checkpoints cost; None when none were asked for.
     """
 
     loop: str
@@ -63,6 +83,7 @@ class FitReport:
     segments: tuple[Segment, ...]
     notes: tuple[str, ...]
     seed: int | None
+    checkpoints: CheckpointCost | None = None
 
     def __str__(self) -> str:
         """One line: the reason, and what cost speed."""

@@ -34,6 +34,9 @@ class FitRequest:
     exact_kernels: bool | str = "auto"
     seed: int | None = None
     observer: Observer | None = None
+    checkpoint: Any = None
+    # Ends with an InfiniteLossError at the first loss that is NaN or infinite; Keras goes on.
+    stop_on_infinite_loss: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,7 @@ class Runner:
         verifier: Compares a loop's first step with Keras' own; None when there is only Keras' own.
         whole_batch_steps: Steps of a pass that have a whole batch; None when every step has.
         observer: Is told of every block.
+        compared: Loops that an interrupted fit had compared already, with what came of it: they simply go on.
     """
 
     def __init__(
@@ -51,6 +52,7 @@ class Runner:
         *,
         whole_batch_steps: int | None,
         observer: Observer | None,
+        compared: Mapping[str, str] | None = None,
     ) -> None:
         self._choice = choice
         self._make = loops
@@ -63,7 +65,13 @@ class Runner:
         self._loop = ""
         self._announced = False
         self.segments = Segments()
-        self.verifications: dict[str, str] = {}
+        self._compared = compared or {}
+        self.verifications: dict[str, str] = dict(self._compared)
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """Loops that were compared with Keras' own, or are it."""
+        return tuple(sorted({*self._ready, *self._compared}))
 
     @property
     def loop(self) -> str:
@@ -84,13 +92,13 @@ class Runner:
         steps = self._chunk(following.loop)
         if following.steps is not None:
             steps = min(following.steps, max(1, int(_CHUNK_S / max(self._step_s.values(), default=1.0))))
-        if following.loop not in self._ready:
-            steps = 1
-        elif following.loop == "xla" and self._whole_batch_steps is not None:
+        if following.loop == "xla" and self._whole_batch_steps is not None:
             whole = self._whole_batch_steps - position
             if whole <= 0:
-                self._loop = "graph" if "graph" in self._ready else "keras"
+                self._loop = "graph" if "graph" in self.known else "keras"
             steps = min(steps, max(whole, 1))
+        if self._loop not in self._ready:
+            steps = 1
         return steps if limit is None else max(1, min(steps, limit))
 
     def run(self, epoch: int, claim: Claim) -> Block:
@@ -113,7 +121,7 @@ class Runner:
     def _first(self, name: str, claim: Claim) -> tuple[Outcome, str]:
         start_ns = time.perf_counter_ns()
         loop = self._make[name]()
-        if name == "keras" or self._verifier is None:
+        if name == "keras" or self._verifier is None or name in self._compared:
             outcome, accepted = loop.run(claim), True
         else:
             verdict = self._verifier.first_step(loop, claim)

@@ -6,12 +6,12 @@ from typing import Any
 
 import keras
 
-from steptime.engine import private_keras
+from steptime.engine import infinite, private_keras
 from steptime.engine.observer import Observer
 from steptime.engine.report import Candidate, FitReport, Segments
 from steptime.engine.request import FitRequest
 
-_OURS = ("loop", "exact_kernels", "seed", "observer")
+_OURS = ("loop", "exact_kernels", "seed", "observer", "stop_on_infinite_loss", "checkpoint")
 
 
 def run(
@@ -28,7 +28,7 @@ def run(
     arguments = {f.name: getattr(request, f.name) for f in dataclasses.fields(request)}
     for name in _OURS:
         del arguments[name]
-    watch = _Watch(request.observer)
+    watch = _Watch(request.observer, stop_on_infinite_loss=request.stop_on_infinite_loss)
     arguments["callbacks"] = _with(request.callbacks, watch)
     text = f"keras: {reason}"
     if request.observer is not None:
@@ -55,8 +55,9 @@ def _with(callbacks: Any, watch: "_Watch") -> Any:
 class _Watch(keras.callbacks.Callback):  # type: ignore[misc]  # untyped in Keras
     """Notes which steps ran and how long they took."""
 
-    def __init__(self, observer: Observer | None) -> None:
+    def __init__(self, observer: Observer | None, *, stop_on_infinite_loss: bool = False) -> None:
         super().__init__()
+        self._stop_on_infinite_loss = stop_on_infinite_loss
         self.segments = Segments()
         self._observer = observer
         self._epoch = 0
@@ -88,6 +89,8 @@ class _Watch(keras.callbacks.Callback):  # type: ignore[misc]  # untyped in Kera
                 logs=logs or {},
             )
         self._compiled = False
+        if self._stop_on_infinite_loss:
+            infinite.check(self.model, logs, self._epoch, (self._first, batch))
 
     def on_test_begin(self, logs: Any = None) -> None:  # noqa: ARG002
         self._test_start_ns = time.perf_counter_ns()

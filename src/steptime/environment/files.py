@@ -19,7 +19,7 @@ def read_log_file(path: str) -> tuple[str, ...]:
 
 
 def read_facts_file(path: str) -> Facts:
-    """Return facts that ``save_facts`` wrote.
+    """Return facts that ``facts_text`` made.
 
     Raises:
         UsageError: The file can't be read.
@@ -28,19 +28,9 @@ def read_facts_file(path: str) -> Facts:
     return from_json(_read(path).decode("utf-8", errors="replace"))
 
 
-def save_facts(path: str, facts: Facts) -> None:
-    """Write facts to a file, with personal data taken out.
-
-    Raises:
-        UsageError: The file can't be written.
-    """
-    try:
-        Path(path).write_text(to_json(without_personal_data(facts)), encoding="utf-8")
-    except OSError as error:
-        raise UsageError(
-            f"expected a path that can be written, received {path}: {error.strerror}",
-            hint="choose another folder",
-        ) from None
+def facts_text(facts: Facts) -> str:
+    """Return facts as the text of a file, with personal data taken out."""
+    return to_json(without_personal_data(facts))
 
 
 def _read(path: str) -> bytes:

@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import steptime
+from steptime import units
 from steptime.errors import RunError, UsageError
+from steptime.launch.evidence import MemoryEvidence
 from steptime.launch.launcher import OnEvent
 from steptime.launch.stopping import StopRequest, heeding
 from steptime.launch.variables import worker_variables
@@ -23,6 +25,8 @@ from steptime.record.schema import SCHEMA_VERSION, Outcome, RunRecord
 from steptime.record.store import LOG_FILE, RECORD_FILE, read_plan, read_record, write_record
 
 _POLL_S = 0.05
+# How often a worker's memory is looked at, which takes about 0.1 ms.
+_LOOK_S = 0.5
 # After a request to stop, the worker ends its block, saves the model and writes its record.
 _GRACE_S = 10.0
 _LOG_TAIL_LINES = 15
@@ -45,16 +49,18 @@ class ProcessLauncher:
     def launch(self, plan: Plan, folder: Path, on_event: OnEvent) -> RunRecord:
         """Execute ``plan`` and return its record; Ctrl-C is passed on and ends it cleanly."""
         stop = StopRequest()
+        evidence = MemoryEvidence()
+        evidence.begin()
         with heeding(stop):
             variables = worker_variables(plan, os.environ, bytecode_cache())
             worker = start_worker(self._worker, folder, variables)
             try:
-                self._watch(worker, plan, folder, on_event, stop)
+                self._watch(worker, plan, folder, on_event, stop, evidence)
             finally:
                 if worker.poll() is None:
                     kill_tree(worker)
                     worker.wait()
-        return record_of(worker.returncode, plan, folder, stop)
+        return record_of(worker.returncode, plan, folder, stop, evidence)
 
     def _watch(
         self,
@@ -63,15 +69,19 @@ class ProcessLauncher:
         folder: Path,
         on_event: OnEvent,
         stop: StopRequest,
+        evidence: MemoryEvidence,
     ) -> None:
-        reader = EventReader(folder)
-        begin_s = time.perf_counter()
+        reader = EventReader(folder, from_end=True)
+        begin_s = look_s = time.perf_counter()
         limit_s = plan.protocol.time_limit_s
         signals_sent = 0
         while worker.poll() is None:
             for event in reader.new():
                 on_event(event)
             now_s = time.perf_counter()
+            if now_s - look_s > _LOOK_S:
+                look_s = now_s
+                evidence.look(worker.pid)
             if limit_s is not None and now_s - begin_s > limit_s and stop.reason is None:
                 stop.reason = "time limit"
                 stop.signals += 1
@@ -102,12 +112,16 @@ def start_worker(
         )
 
 
-def record_of(code: int, plan: Plan, folder: Path, stop: StopRequest) -> RunRecord:
+def record_of(
+    code: int, plan: Plan, folder: Path, stop: StopRequest, evidence: MemoryEvidence | None = None
+) -> RunRecord:
     """Read the worker's record, or make one where it could not; a hang is a failure of its own."""
     if (folder / RECORD_FILE).exists():
         record = read_record(folder)
         if stop.reason == "time limit":
-            record = dataclasses.replace(record, outcome=_outcome(code, folder, stop))
+            record = dataclasses.replace(
+                record, outcome=_outcome(code, folder, stop, evidence or MemoryEvidence())
+            )
         elif record.outcome.status == "failed":
             outcome = dataclasses.replace(record.outcome, log_tail=log_tail(folder))
             record = dataclasses.replace(record, outcome=outcome)
@@ -120,7 +134,7 @@ def record_of(code: int, plan: Plan, folder: Path, stop: StopRequest) -> RunReco
             run_id=folder.name,
             created=read_plan(folder)[1],
             plan=plan,
-            outcome=_outcome(code, folder, stop),
+            outcome=_outcome(code, folder, stop, evidence or MemoryEvidence()),
         )
     try:
         write_record(folder, record)
@@ -147,7 +161,7 @@ def kill_tree(worker: "subprocess.Popen[bytes]") -> None:
         worker.kill()
 
 
-def _outcome(code: int, folder: Path, stop: StopRequest) -> Outcome:
+def _outcome(code: int, folder: Path, stop: StopRequest, evidence: MemoryEvidence) -> Outcome:
     phase = last_phase(folder)
     tail = log_tail(folder)
     common: dict[str, Any] = {"phase": phase, "log_tail": tail}
@@ -163,24 +177,29 @@ def _outcome(code: int, folder: Path, stop: StopRequest) -> Outcome:
         return Outcome(
             status="interrupted", reason="stopped before a record was written", exit_code=130, **common
         )
-    if code < 0:
-        known = -code in set(signal.Signals)
-        name = signal.Signals(-code).name if known else f"signal {-code}"
-        memory = " (the system does that when memory runs out)" if name == "SIGKILL" else ""
-        return Outcome(
-            status="failed",
-            reason=f"the worker was ended by {name}{memory} in phase {phase!r}",
-            hint="See worker.log; with too little memory use a smaller --batch-size or fewer data.",
-            exit_code=RunError.exit_code,
-            **common,
-        )
+    name = _signal_name(code)
+    fault = evidence.fault(name, "\n".join(tail))
+    how = f"was ended by {name}" if name else f"ended with exit code {code}"
+    reason = f"the worker {how} in phase {phase!r}"
+    hint = "See worker.log. --retries 3 starts again from the last checkpoint by itself."
+    if fault.kind == "out of memory":
+        used = "" if fault.used_bytes is None else f"; it used {units.size_bytes(fault.used_bytes)}"
+        reason = f"out of memory: {reason}{used}{''.join(f'; {words}' for words in fault.details)}"
+        hint = "Use a smaller --batch-size or fewer data, or --on-oom halve."
+    elif name == "SIGKILL":
+        hint = f"The system does that when memory runs out. {hint}"
+    elif name is None:
+        reason += f": {_last_words(tail)}"
     return Outcome(
-        status="failed",
-        reason=f"the worker ended with exit code {code} in phase {phase!r}: {_last_words(tail)}",
-        hint="The log is in worker.log; --debug prints it.",
-        exit_code=RunError.exit_code,
-        **common,
+        status="failed", reason=reason, hint=hint, exit_code=RunError.exit_code, fault=fault, **common
     )
+
+
+def _signal_name(code: int) -> str | None:
+    """Return the name of the signal that ended a process; None when it ended by itself."""
+    if code >= 0:
+        return None
+    return signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
 
 
 def log_tail(folder: Path) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from types import FrameType
 
 # A closed terminal ends a run as cleanly as Ctrl-C does.
 _STOP_SIGNALS = tuple(
-    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1") if hasattr(signal, name)
 )
 
 

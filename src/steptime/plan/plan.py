@@ -10,6 +10,7 @@ from steptime.plan.workload import Workload
 
 # Environment variable in which a launcher tells the worker when it started it, in ns of time.perf_counter_ns.
 LAUNCHED_VARIABLE = "STEPTIME_LAUNCHED_NS"
+ON_OOM = ("stop", "halve")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,7 +20,9 @@ class Protocol:
     Attributes:
         time_limit_s: A run that takes longer is ended and recorded as a failure; None for no limit.
         sample_interval_s: Seconds between readings of the device.
-        retries: How often a group of workers is started again after one of them was lost.
+        retries: How often a worker that was killed or crashed is started again, or a group that lost one.
+        on_oom: What happens when memory runs out in training: ``stop``, or ``halve`` to go on with half the batch
+            and twice the steps to an update.
         min_workers: Fewest workers to go on with when one is lost again and again; None for all of them.
         silent_limit_s: A worker of a group that gives no sign of life for so long counts as lost.
     """
@@ -27,10 +30,17 @@ class Protocol:
     time_limit_s: float | None = None
     sample_interval_s: float = 0.2
     retries: int = 0
+    on_oom: str = "stop"
     min_workers: int | None = None
     silent_limit_s: float = 15.0
 
     def __post_init__(self) -> None:
+        if self.on_oom not in ON_OOM or self.retries < 0:
+            raise UsageError(
+                f"on_oom must be one of {', '.join(ON_OOM)}, and retries 0 or more. "
+                f"Received: {self.on_oom!r}, {self.retries!r}",
+                hint="For example: --on-oom halve --retries 3",
+            )
         if self.time_limit_s is not None and not 0 < self.time_limit_s < math.inf:
             raise UsageError(
                 f"The time limit must be a positive number of seconds. Received: {self.time_limit_s!r}",
@@ -77,6 +87,9 @@ class Plan:
         export: Where the trained model is copied to, beside the run folder; None for nowhere.
         command: The command line that asked for the run, to repeat it.
         arm: The arm of a comparison that the run belongs to; None outside one.
+        split: Into how many equal parts each batch is split, with the mean of their gradients making one update:
+            more than 1 where whole batches did not fit into memory.
+        allow_different: Whether a training goes on from its checkpoint though what it was given has changed.
     """
 
     workload: Workload
@@ -86,3 +99,5 @@ class Plan:
     export: str | None = None
     command: tuple[str, ...] = ()
     arm: Arm | None = None
+    split: int = 1
+    allow_different: bool = False

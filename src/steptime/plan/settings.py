@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from steptime.errors import UsageError
+from steptime.plan.cadence import EVERY_PATTERN, EVERY_WORDS
 
 
 def _setting(
@@ -107,6 +108,12 @@ class Settings:
         False,
         "Whether TensorFlow must use deterministic kernels. Slower, and XLA is off; a CPU needs it not.",
     )
+    on_nan: str = _setting(
+        "stop",
+        "When the loss becomes NaN or infinite: stop at that step and say where it came from, or continue as Keras "
+        "does.",
+        choices=("stop", "continue"),
+    )
     optimizer: str = _setting("adam", "Keras' name of the optimizer, when steptime compiles the model.")
     learning_rate: float | None = _setting(
         None, "Learning rate, when steptime compiles the model; none is the optimizer's own.", above=0.0
@@ -125,6 +132,18 @@ class Settings:
     )
     validation_batch_size: int | None = _setting(
         None, "Samples per validation step; none is the batch size.", minimum=1
+    )
+    checkpoint_every: str = _setting(
+        "auto",
+        "How often the training is kept, to go on from there: a time (5m), steps (200steps), epochs (1epoch), none, or "
+        "auto: every 5 minutes and at each epoch's end; with loop=keras, which is Keras' own fit, none.",
+        pattern=EVERY_PATTERN,
+        words=EVERY_WORDS,
+    )
+    checkpoint_keep: int = _setting(3, "How many of the newest checkpoints are kept.", minimum=1)
+    checkpoint_best: str | None = _setting(
+        "auto",
+        "Metric whose best checkpoint is kept as well; auto is val_loss where there is validation, none is none.",
     )
     name: str | None = _setting(
         None,

@@ -9,8 +9,12 @@ Every line has ``t_ns`` (monotonic clock) and ``kind``; the last line tells wher
     note      text                                   something a person should read
     group     rank, run_id                           this worker's number, and the name of the chief's run
     beat                                             a worker of a group lives
+    attempt   attempt                                the worker ended and is started again
+
+A full disk loses events, never the training.
 """
 
+import contextlib
 import json
 import threading
 import time
@@ -22,19 +26,26 @@ FILE_NAME = "events.jsonl"
 
 
 class EventWriter:
-    """Appends events; each call is one complete line, flushed to the operating system."""
+    """Appends events; each call is one complete line, given to the operating system at once.
+
+    An event that cannot be written is lost. Were it cut short, the next one begins on a line of its own.
+    """
 
     def __init__(self, folder: Path) -> None:
-        self._file = (folder / FILE_NAME).open("a", encoding="utf-8", errors="backslashreplace")
+        self._file = (folder / FILE_NAME).open("ab", buffering=0)
+        self._is_torn = False
         # The heart of a group's worker beats in a thread of its own.
         self._lock = threading.Lock()
 
     def write(self, kind: str, **fields: object) -> None:
         """Append one event."""
-        line = json.dumps({"t_ns": time.perf_counter_ns(), "kind": kind, **fields}, ensure_ascii=False)
+        text = json.dumps({"t_ns": time.perf_counter_ns(), "kind": kind, **fields}, ensure_ascii=False)
         with self._lock:
-            self._file.write(line + "\n")
-            self._file.flush()
+            line = b"\n" * self._is_torn + text.encode(errors="backslashreplace") + b"\n"
+            written = 0
+            with contextlib.suppress(OSError):  # the disk is full: those who train need not end for that
+                written = self._file.write(line)
+            self._is_torn = 0 < written < len(line) or (self._is_torn and not written)
 
     def close(self) -> None:
         """Close the file; what was written is there already."""
@@ -42,11 +53,16 @@ class EventWriter:
 
 
 class EventReader:
-    """Reads the events that were added since the last call; a line still being written waits."""
+    """Reads the events that were added since the last call; a line still being written waits.
 
-    def __init__(self, folder: Path) -> None:
+    Args:
+        folder: The run folder.
+        from_end: Whether to pass over the events that are there already.
+    """
+
+    def __init__(self, folder: Path, *, from_end: bool = False) -> None:
         self._path = folder / FILE_NAME
-        self._offset = 0
+        self._offset = self._path.stat().st_size if from_end and self._path.exists() else 0
 
     def new(self) -> Iterator[dict[str, Any]]:
         """Yield each complete new event; lines that are not JSON objects are passed over."""

@@ -19,6 +19,35 @@ def _doc(meaning: str, **kwargs: Any) -> Any:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """What went wrong, where it is one of the faults that a training may survive."""
+
+    kind: str = _doc("out of memory, not finite, data, killed or crashed")
+    epoch: int | None = _doc(
+        "epoch in which it happened, counted from 0; null outside training", default=None
+    )
+    step: int | None = _doc(
+        "step of the epoch that failed, counted from 0; null when it is not known", default=None
+    )
+    needed_bytes: int | None = _doc("size of the allocation that failed; null when nobody said", default=None)
+    available_bytes: int | None = _doc("memory that was left for it; null when it is not known", default=None)
+    used_bytes: int | None = _doc("memory of the worker when it was last looked at", default=None)
+    largest_batch: int | None = _doc("estimate of the largest batch that would fit", default=None)
+    details: tuple[str, ...] = _doc("what else is known, in words", default=())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """One start of the worker that did not end the run, because it was started again."""
+
+    number: int = _doc("counted from 1")
+    phase: str = _doc("the phase in which it ended")
+    reason: str = _doc("why it ended, in one line")
+    fault: Fault | None = _doc("what went wrong", default=None)
+    then: str = _doc("what was done about it, in words", default="")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
     """How the run ended."""
 
@@ -28,6 +57,9 @@ class Outcome:
     hint: str | None = _doc("what to do next, in one line", default=None)
     exit_code: int = _doc("exit code of the command: 0, 2 (wrong use), 3 (failed), 130 (Ctrl-C)", default=0)
     log_tail: tuple[str, ...] = _doc("last lines of worker.log, when it failed", default=())
+    fault: Fault | None = _doc(
+        "what went wrong, in numbers; null when it is none of those faults", default=None
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,11 +212,14 @@ class RunRecord:
         default=None,
     )
     model_file: str | None = _doc("the trained model, relative to the run folder", default=None)
+    attempts: tuple[Attempt, ...] = _doc(
+        "earlier starts of the worker, when it was started again", default=()
+    )
     unavailable: Mapping[str, str] = _doc("what could not be measured, and why", default_factory=dict)
 
 
 SECTIONS: tuple[type, ...] = (
-    RunRecord, Outcome, Environment, Job, Phase, Epoch, StepTimes, Memory, DeviceUse, Proof,
+    RunRecord, Outcome, Fault, Attempt, Environment, Job, Phase, Epoch, StepTimes, Memory, DeviceUse, Proof,
 )  # fmt: skip
 
 

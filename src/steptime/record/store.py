@@ -1,6 +1,6 @@
 """Run folders: made before a worker starts, found by name, listed, read.
 
-runs/<study>/<run id>/plan.json  events.jsonl  worker.log  steps.npz  tb/  model.keras  run.json
+runs/<study>/<run id>/plan.json  events.jsonl  worker.log  steps.npz  tb/  checkpoints/  model.keras  run.json
 runs/<study>/<run id>/workers/<rank>/   the same of every further worker of a group
 """
 
@@ -28,6 +28,7 @@ STEPS_FILE = "steps.npz"
 DEVICE_FILE = "device.npz"
 MODEL_FILE = "model.keras"
 MEMBERS_FOLDER = "workers"
+CHECKPOINTS_FOLDER = "checkpoints"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +65,11 @@ def member_folder(folder: Path, rank: int) -> Path:
     return folder if rank == 0 else folder / MEMBERS_FOLDER / str(rank)
 
 
+def chief_folder(folder: Path) -> Path:
+    """Return the chief's folder, given that of any worker of its group."""
+    return folder.parent.parent if folder.parent.name == MEMBERS_FOLDER else folder
+
+
 def create_member_folder(folder: Path, plan: Plan, rank: int) -> Path:
     """Make the folder of worker ``rank`` with ``plan.json`` in it and return it; the run folder must exist."""
     place = member_folder(folder, rank)
@@ -71,6 +77,12 @@ def create_member_folder(folder: Path, plan: Plan, rank: int) -> Path:
     place.mkdir(parents=True, exist_ok=True)
     write_json(place / PLAN_FILE, {"created": created, "plan": to_json(plan)})
     return place
+
+
+def rewrite_plan(folder: Path, plan: Plan) -> None:
+    """Replace the plan of a run folder; when it was made stays."""
+    created = read_plan(folder)[1]
+    write_json(folder / PLAN_FILE, {"created": created, "plan": to_json(plan)})
 
 
 @contextmanager

@@ -22,6 +22,15 @@ class EpochEnd(keras.callbacks.Callback):  # type: ignore[misc]
         self.devices = devices
         self.logs: dict[int, dict[str, float]] = {}
 
+    def get_state(self) -> dict[str, Any]:
+        """Return what a checkpoint keeps, so that the record of a resumed run is that of the whole training."""
+        return {"logs": dict(self.logs), **self.watch.get_state()}
+
+    def set_state(self, state: Mapping[str, Any]) -> None:
+        """Take over what an earlier process recorded."""
+        self.logs = dict(state["logs"])
+        self.watch.set_state(state)
+
     def on_test_begin(self, logs: Mapping[str, Any] | None = None) -> None:  # noqa: ARG002 - Keras' signature
         """Say that validation begins; it may be left at once, since it changes no weights."""
         self.watch.events.write("phase", name="validate", words="validating")

@@ -11,7 +11,8 @@ from steptime.errors import SteptimeError, UsageError
 from steptime.plan.cluster import CLUSTER_VARIABLE, read_place
 from steptime.plan.plan import LAUNCHED_VARIABLE, Plan
 from steptime.record.events import EventWriter
-from steptime.record.schema import SCHEMA_VERSION, Outcome, RunRecord
+from steptime.record.out_of_memory import needed_bytes
+from steptime.record.schema import SCHEMA_VERSION, Fault, Outcome, RunRecord
 from steptime.record.store import read_plan, write_record
 from steptime.worker.heartbeat import beating
 from steptime.worker.loading import is_full_disk, is_out_of_memory
@@ -75,7 +76,13 @@ def outcome_of(error: BaseException, phase: str) -> Outcome:
         )
     if isinstance(error, SteptimeError):
         return Outcome(
-            status="failed", phase=phase, reason=error.message, hint=error.hint, exit_code=error.exit_code
+            status="failed",
+            # A fault of the training is told after what was trained has been saved.
+            phase=getattr(error, "phase", phase),
+            reason=error.message,
+            hint=error.hint,
+            exit_code=error.exit_code,
+            fault=getattr(error, "fault", None),
         )
     if is_full_disk(error):
         return Outcome(
@@ -92,6 +99,7 @@ def outcome_of(error: BaseException, phase: str) -> Outcome:
             reason=f"out of memory: {_one_line(error)}",
             hint="Use a smaller --batch-size.",
             exit_code=3,
+            fault=Fault(kind="out of memory", needed_bytes=needed_bytes(str(error))),
         )
     return Outcome(
         status="failed",

@@ -1,7 +1,9 @@
 """The phases of a training run, in order: data, build, compile, train, save."""
 
+import contextlib
 import dataclasses
 import shutil
+import traceback
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -9,16 +11,26 @@ from typing import Any
 
 import keras
 
-from steptime.engine.fit import fit
+from steptime.engine.checkpoints.policy import Checkpoints
+from steptime.engine.fit import run_fit
+from steptime.engine.request import FitRequest
+from steptime.engine.stop import StopRequested
 from steptime.errors import RunError, UsageError
 from steptime.plan.plan import Placement, Plan
 from steptime.record.events import EventWriter
-from steptime.record.files import write_arrays
+from steptime.record.files import replacing, write_arrays
 from steptime.record.schema import Job, Memory
 from steptime.record.steps import summarise_blocks
-from steptime.record.store import DEVICE_FILE, MODEL_FILE, STEPS_FILE
+from steptime.record.store import (
+    CHECKPOINTS_FOLDER,
+    DEVICE_FILE,
+    MODEL_FILE,
+    STEPS_FILE,
+    chief_folder,
+)
 from steptime.worker import job as jobs
 from steptime.worker.epochs import EpochEnd, epochs_of
+from steptime.worker.faults import FaultError, fault_of, iterations_of
 from steptime.worker.group import Group, join, scaled_batch, scope_of
 from steptime.worker.job import Data
 from steptime.worker.loading import guarded
@@ -26,7 +38,8 @@ from steptime.worker.machine import set_up, take_device
 from steptime.worker.phases import PhaseClock
 from steptime.worker.proof import GraphRecorder, make_proof
 from steptime.worker.sampling import DeviceWatch, open_devices
-from steptime.worker.signals import Stop, StopRequested, StopSignals
+from steptime.worker.signals import Stop, StopSignals
+from steptime.worker.splitting import split_data, split_updates, step_settings
 from steptime.worker.surroundings import describe_surroundings, peak_device_bytes, peak_process_bytes
 from steptime.worker.tensorboard import Board
 from steptime.worker.watch import XLA, TrainingWatch
@@ -64,18 +77,23 @@ class Training:
         with self.clock.phase("data"):
             module = jobs.bring_in(workload)
             self.facts["environment"] = describe_surroundings(_source_of(module))
-            data = jobs.load(module, workload, self.plan.settings)
+            data = split_data(jobs.load(module, workload, step_settings(self.plan)), self.plan.split)
         with self.clock.phase("build"), scope_of(self.strategy):
             model, output_shape = jobs.build(module, workload, data)
         with self.clock.phase("compile"), scope_of(self.strategy):
             job = self._compile(model, module, data, output_shape)
         with self.signals.stopping(Stop.AFTER_THE_BLOCK):
             with self.clock.phase("train"):
-                watch = self._train(model, data, job)
-            self._conclude(model, watch, device)
-            if self.group.rank == 0:
+                watch, fault = self._train(model, data, job)
+            with contextlib.suppress(RunError) if fault else contextlib.nullcontext():
+                self._conclude(model, watch, device)
+            if self.group.rank == 0 and (fault is None or fault.keeps_model):
                 with self.clock.phase("save"):
                     self._save(model)
+            if fault is not None:
+                if not fault.keeps_model:
+                    self._could_not("model_file", "the weights are not those of a good step")
+                raise fault
 
     def _take(self, placement: Placement) -> None:
         self.facts |= {"device": placement.device, "device_reason": placement.reason, "unavailable": {}}
@@ -84,18 +102,20 @@ class Training:
     def _compile(self, model: keras.Model, module: ModuleType, data: Data, output_shape: Any) -> Job:
         """Compile the model, say what was chosen, and describe the job."""
         choices = jobs.compile_model(model, module, self.plan, data, output_shape)
-        for words in choices or ():
+        for words in (*(choices or ()), *split_updates(model, self.plan.split)):
             self.events.write("note", text=words)
         if self.plan.settings.scale_batch and self.group.replicas > 1:
             settings, words = scaled_batch(self.plan.settings, self.group.replicas, model, data.training)
             self.plan = dataclasses.replace(self.plan, settings=settings)
             self.events.write("note", text=words)
-        job = jobs.describe_job(model, data, self.plan.settings, choices)
+        job = jobs.describe_job(model, data, step_settings(self.plan), choices)
         self.facts["job"] = job
         return job
 
-    def _train(self, model: keras.Model, data: Data, job: Job) -> TrainingWatch:
-        settings = self.plan.settings
+    def _train(self, model: keras.Model, data: Data, job: Job) -> tuple[TrainingWatch, FaultError | None]:
+        """Train; what ended it before its time is returned, so that what was trained is kept first."""
+        settings = step_settings(self.plan)
+        fault = None
         watch = TrainingWatch(
             events=self.events,
             recorder=GraphRecorder(),
@@ -105,28 +125,60 @@ class Training:
             batch_size=job.batch_size,
             # With steps_per_epoch a pass over the data does not end where an epoch does.
             samples=data.training.samples if settings.steps_per_epoch is None else None,
+            iterations=lambda: iterations_of(model),
         )
         if self.group.workers > 1:
             # One that left at once would keep the others waiting: all stop after the same step.
             watch.stop_together = lambda: setattr(model, "stop_training", True)
         is_chief = self.group.rank == 0
-        board = Board(self.folder / "tb", settings, self.plan.workload.name) if is_chief else None
+        board = (
+            Board(self.folder / "tb", self.plan.settings, self.plan.workload.name, self._note)
+            if is_chief
+            else None
+        )
         devices = self._device_watch()
         epoch_end = EpochEnd(watch, board, devices)
         arguments = self._fit_arguments(data) | {"callbacks": [epoch_end], "observer": watch}
+        watch.stops = arguments["checkpoint"] is None or self.group.workers > 1
         watch.recorder.start()
         try:
             with devices:
-                history = guarded(lambda: fit(model, **arguments), "Training")
-            self.facts["execution"] = dataclasses.asdict(history.steptime)
+                history, fault = guarded(lambda: self._fit(model, arguments, watch), "Training")
+            if history is not None:
+                self.facts["execution"] = dataclasses.asdict(history.steptime)
         except StopRequested:
-            pass  # What was trained until now is kept like any other result.
+            # What was trained until now is kept like any other result.
+            report = getattr(model.history, "steptime", None)
+            if report is not None:
+                self.facts["execution"] = dataclasses.asdict(report)
         finally:
             self.facts["epochs"] = epochs_of(watch, epoch_end.logs)
-            self.facts |= devices.conclude(self.folder / DEVICE_FILE, self.clock.origin_ns)
+            self.facts |= devices.conclude(self.folder / DEVICE_FILE, watch.origin_ns)
             if board is not None:
                 board.close()
-        return watch
+        return watch, fault
+
+    def _fit(
+        self, model: keras.Model, arguments: dict[str, Any], watch: TrainingWatch
+    ) -> tuple[keras.callbacks.History | None, FaultError | None]:
+        try:
+            return run_fit(model, FitRequest(**arguments), check_override=True), None
+        except Exception as error:
+            fault = fault_of(
+                error,
+                watch.place(),
+                model,
+                watch.batch_size,
+                str(self.facts["device"]),
+                self.folder / CHECKPOINTS_FOLDER,
+            )
+            if fault is None:
+                raise
+            traceback.print_exc()
+            return None, fault
+
+    def _note(self, text: str) -> None:
+        self.events.write("note", text=text)
 
     def _device_watch(self) -> DeviceWatch:
         opened, not_opened = open_devices(str(self.facts["device"]))
@@ -136,7 +188,7 @@ class Training:
         return devices
 
     def _fit_arguments(self, data: Data) -> dict[str, Any]:
-        settings = self.plan.settings
+        settings = step_settings(self.plan)
         arguments = data.training.fit_arguments()
         if data.training.stream is None:
             arguments |= {"batch_size": settings.batch_size, "shuffle": settings.shuffle}
@@ -153,7 +205,39 @@ class Training:
             "loop": settings.loop,
             "exact_kernels": {"auto": "auto", "on": True, "off": False}[settings.exact_kernels],
             "seed": settings.seed,
+            "stop_on_infinite_loss": settings.on_nan == "stop",
+            "checkpoint": self._checkpoints(data),
         }
+
+    def _checkpoints(self, data: Data) -> Checkpoints | None:
+        """What is kept on the way; None for nothing."""
+        # The chief's are everybody's.
+        settings, folder = self.plan.settings, chief_folder(self.folder) / CHECKPOINTS_FOLDER
+        every = settings.checkpoint_every
+        if every == "auto" and settings.loop == "keras":
+            self._note(
+                "no checkpoints: loop=keras is Keras' own fit, untouched; name --checkpoint-every to have them"
+            )
+            return None
+        if every == "none":
+            return None
+        if folder.is_symlink():
+            raise UsageError(
+                f"{folder} must be a folder. Received: a link",
+                hint="Checkpoints stay inside their run's folder.",
+            )
+        validates = data.validation is not None or (settings.validation and settings.validation_split)
+        automatic = "val_loss" if validates else None
+        return Checkpoints(
+            folder=folder,
+            every=every,
+            keep=settings.checkpoint_keep,
+            best=automatic if settings.checkpoint_best == "auto" else settings.checkpoint_best,
+            allow_different=self.plan.allow_different,
+            required=every != "auto",
+            stop=lambda: self.signals.requested,
+            tell=self._note,
+        )
 
     def _conclude(self, model: keras.Model, watch: TrainingWatch, device: str) -> None:
         """Write the block times, and let the proof decide whether the numbers may stand."""
@@ -161,16 +245,17 @@ class Training:
         write_arrays(self.folder / STEPS_FILE, columns)
         steps = summarise_blocks(columns)
         self.facts["steps"] = steps
+        own = watch.blocks[watch.earlier :]
         self.clock.split(
             "train",
-            {"warmup": steps.first_block_ns or 0, "validate": sum(watch.validation_ns.values())},
+            {"warmup": own[0].duration_ns if own else 0, "validate": watch.own_validation_ns},
         )
         device_bytes, why_not = peak_device_bytes(device)
         self.facts["memory"] = Memory(peak_process_bytes=peak_process_bytes(), peak_device_bytes=device_bytes)
         if why_not:
             self._could_not("memory.peak_device_bytes", why_not)
-        if not watch.blocks:
-            self._could_not("proof", "the run was stopped before its first step ended")
+        if not own:
+            self._could_not("proof", "no step of the training was executed by this process")
             return
         variables = [*model.variables, *getattr(model.optimizer, "variables", ())]
         loop = watch.main_loop()
@@ -189,19 +274,18 @@ class Training:
 
     def _save(self, model: keras.Model) -> None:
         path = self.folder / MODEL_FILE
-        part = self.folder / f".part-{MODEL_FILE}"
         try:
-            model.save(part)
-            part.replace(path)
+            with replacing(path) as part:
+                model.save(part)
         except (ValueError, TypeError, NotImplementedError) as error:
-            part.unlink(missing_ok=True)
             reason = f"Keras cannot save this model: {' '.join(str(error).split())[:200]}"
             self._could_not("model_file", reason)
             self.events.write("note", text=reason)
             return
         self.facts["model_file"] = MODEL_FILE
         if self.plan.export:
-            shutil.copyfile(path, self.plan.export)
+            with replacing(Path(self.plan.export)) as part:
+                shutil.copyfile(path, part)
 
     def _could_not(self, field: str, reason: str) -> None:
         known = self.facts.get("unavailable")

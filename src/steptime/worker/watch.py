@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from steptime.engine.stop import StopRequested
 from steptime.record.events import EventWriter
+from steptime.worker.faults import Place
 from steptime.worker.proof import GraphRecorder
-from steptime.worker.signals import StopRequested, StopSignals
+from steptime.worker.signals import Stop, StopSignals
 
 # How often the parent hears of progress; a person reads no faster.
 _PROGRESS_INTERVAL_NS = 250_000_000
@@ -56,6 +58,13 @@ class TrainingWatch:
     validation_ns: dict[int, int] = field(default_factory=dict)
     epoch_end_ns: dict[int, int] = field(default_factory=dict)
     graphs: dict[str, tuple[Any, ...]] = field(default_factory=dict)
+    iterations: Callable[[], int | None] = lambda: None
+    # With checkpoints the engine itself asks whether to stop, since it must write one first.
+    stops: bool = True
+    # Blocks of earlier processes, whose training goes on here.
+    earlier: int = 0
+    own_validation_ns: int = 0
+    _iterations_before: int | None = None
     stop_together: Callable[[], None] | None = None
     _last_progress_ns: int = 0
 
@@ -77,6 +86,8 @@ class TrainingWatch:
         elif block.loop not in self.graphs and block.loop != XLA:
             self.recorder.start()  # this loop came unannounced; its next block will be its proof
         self.blocks.append(block)
+        if len(self.blocks) == 1:
+            self._iterations_before = _difference(self.iterations(), block.n_steps)
         if now_ns - self._last_progress_ns >= _PROGRESS_INTERVAL_NS:
             self._last_progress_ns = now_ns
             self._tell_progress(block)
@@ -85,6 +96,7 @@ class TrainingWatch:
     def on_validation(self, *, epoch: int, duration_ns: int) -> None:
         """Keep the time of an epoch's validation."""
         self.validation_ns[epoch] = duration_ns
+        self.own_validation_ns += duration_ns
 
     def on_decision(self, text: str) -> None:
         """Pass the choice of the loop on to the person, and collect the graphs of the loop that runs next."""
@@ -106,6 +118,57 @@ class TrainingWatch:
             validate_ns=self.validation_ns.get(epoch),
         )
         self._stop_if_asked()
+
+    def get_state(self) -> dict[str, Any]:
+        """Return what a checkpoint keeps of the times until now."""
+        return {
+            "columns": self.arrays(),
+            "validation_ns": dict(self.validation_ns),
+            "epoch_end_ns": dict(self.epoch_end_ns),
+            "iterations_before": self._iterations_before,
+        }
+
+    def set_state(self, state: Mapping[str, Any]) -> None:
+        """Take over the times of an earlier process; its clock goes on where it stood."""
+        columns = state["columns"]
+        names = ("epoch", "first_step", "n_steps", "n_samples", "duration_ns", "end_ns", "loop", "compiled")
+        values = [columns[{"n_steps": "steps", "n_samples": "samples"}.get(name, name)] for name in names]
+        logs = {"loss": columns["loss"]} | {
+            name.removeprefix("logs."): column for name, column in columns.items() if name.startswith("logs.")
+        }
+        self.blocks = [
+            Block(
+                **dict(zip(names, row, strict=True)),
+                logs={name: float(column[index]) for name, column in logs.items()},
+            )
+            for index, row in enumerate(zip(*(column.tolist() for column in values), strict=True))
+        ]
+        self.earlier = len(self.blocks)
+        self.validation_ns = dict(state["validation_ns"])
+        self.epoch_end_ns = dict(state["epoch_end_ns"])
+        self._iterations_before = state["iterations_before"]
+        if self.blocks:
+            last_ns = max([self.blocks[-1].end_ns, *self.epoch_end_ns.values()])
+            self.origin_ns = time.perf_counter_ns() - last_ns
+
+    def place(self) -> Place:
+        """Return which step comes next, or fails now.
+
+        Steps of a block that fails are counted by the optimizer: it has made them, and nobody was told.
+        """
+        now = self.iterations()
+        if not self.blocks:
+            return Place(epoch=0, step=0) if now == 0 else Place(epoch=None, step=None)
+        last = self.blocks[-1]
+        if self.signals.stop is Stop.AT_ONCE_KEEPING:
+            return Place(epoch=last.epoch, step=None, in_validation=True)
+        untold = _difference(now, self._iterations_before, *(block.n_steps for block in self.blocks))
+        if untold is None or untold < 0:
+            return Place(epoch=last.epoch, step=None)
+        step = last.first_step + last.n_steps + untold
+        if last.epoch in self.epoch_end_ns:
+            return Place(epoch=last.epoch + 1, step=untold)
+        return Place(epoch=last.epoch, step=step)
 
     def main_loop(self) -> str:
         """Return the loop that executed most of the steps."""
@@ -134,7 +197,7 @@ class TrainingWatch:
         }
 
     def _stop_if_asked(self) -> None:
-        if not self.signals.requested:
+        if not self.stops or not self.signals.requested:
             return
         if self.stop_together is None:
             raise StopRequested
@@ -159,6 +222,12 @@ class TrainingWatch:
             samples_per_s=samples / duration_ns * 1e9 if samples and duration_ns else None,
             logs=finite_logs(block.logs),
         )
+
+
+def _difference(value: int | None, *others: int | None) -> int | None:
+    for other in others:
+        value = None if value is None or other is None else value - other
+    return value
 
 
 def finite_logs(logs: Mapping[str, Any]) -> dict[str, float | None]:

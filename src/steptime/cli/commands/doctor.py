@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
     from steptime.diagnosis.environment import diagnose
     from steptime.diagnosis.pages import doctor_json, doctor_text
     from steptime.environment.facts import Facts, merge
-    from steptime.environment.files import read_facts_file, read_log_file, save_facts
+    from steptime.environment.files import facts_text, read_facts_file, read_log_file
     from steptime.environment.told import read_told
 
     if args.workers:
@@ -51,11 +51,26 @@ def run(args: argparse.Namespace) -> int:
     else:
         facts = merge(read_facts_file(args.facts) if args.facts else Facts(), read_told(lines, args.fact))
     if args.save:
-        save_facts(args.save, merge(facts, Facts(texts=lines)))
+        _save(args.save, facts_text(merge(facts, Facts(texts=lines))))
         output.say(f"saved to {args.save}, without personal data; read it before you pass it on")
     diagnosis = diagnose(facts, lines)
     output.out(doctor_json(diagnosis) if args.json else doctor_text(diagnosis, facts, live=args.log is None))
     return int(any(not (live and finding.slow) for finding in diagnosis.findings))
+
+
+def _save(path: str, text: str) -> None:
+    from pathlib import Path
+
+    from steptime.errors import UsageError
+    from steptime.record.files import write_bytes
+
+    try:
+        write_bytes(Path(path), text.encode())
+    except OSError as error:
+        raise UsageError(
+            f"expected a path that can be written, received {path}: {error.strerror}",
+            hint="choose another folder",
+        ) from None
 
 
 def _read_this_machine(*, quiet: bool) -> "Facts":

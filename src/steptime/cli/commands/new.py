@@ -5,6 +5,7 @@ from pathlib import Path
 
 from steptime.cli import output
 from steptime.errors import UsageError
+from steptime.record.files import write_bytes
 
 STARTER = '''"""A workload for steptime: `steptime train {name}` trains it as it is. Change both functions."""
 
@@ -54,13 +55,10 @@ def run(options: argparse.Namespace) -> int:
     path = Path(options.file)
     if path.suffix != ".py":
         raise UsageError(f"The file must end in .py. Received: {str(path)!r}", hint="For example: my_job.py")
+    if path.exists():
+        raise UsageError(f"The file must not exist. Received: {str(path)!r}", hint="Choose another name.")
     try:
-        with path.open("x", encoding="utf-8") as file:
-            file.write(STARTER.format(name=path.name))
-    except FileExistsError:
-        raise UsageError(
-            f"The file must not exist. Received: {str(path)!r}", hint="Choose another name."
-        ) from None
+        write_bytes(path, STARTER.format(name=path.name).encode())
     except OSError as error:
         raise UsageError(
             f"The file must be writable. Received: {str(path)!r} ({error.strerror})",

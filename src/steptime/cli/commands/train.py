@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,17 +28,38 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     shared.add_runs_option(parser)
     shared.add_json_option(parser)
     parser.add_argument("--time-limit", type=float, metavar="SECONDS", help="end a run that takes longer")
+    parser.add_argument(
+        "--resume",
+        choices=("auto", "never"),
+        default="never",
+        help="auto: go on with the newest interrupted run of the same work and settings, if there is one",
+    )
+    parser.add_argument(
+        "--retries",
+        type=int,
+        default=0,
+        metavar="N",
+        help="start a worker that was killed or crashed again, up to N times, from its last checkpoint",
+    )
+    parser.add_argument(
+        "--on-oom",
+        choices=("stop", "halve"),
+        default="stop",
+        help="when memory runs out: stop (default), or halve the batch and take twice the steps an update",
+    )
     parser.add_argument("--export", metavar="FILE.keras", help="copy the trained model there as well")
     parser.add_argument("--debug", action="store_true", help="print worker.log when the run fails")
 
 
 def run(options: argparse.Namespace) -> int:
     """Train, and print the summary or the record."""
+    from steptime.cli.commands.resume import find_interrupted, go_on
     from steptime.cli.grouping import joined_settings, launcher_of, settle
     from steptime.cli.placing import place
     from steptime.cli.progress import make_progress
     from steptime.cli.raying import ray_resources
     from steptime.device.find import find_gpus
+    from steptime.launch.attempts import run_attempts
     from steptime.launch.placement import cpu_only_build
     from steptime.plan.plan import Plan, Protocol
     from steptime.plan.workload import parse_workload
@@ -51,7 +73,10 @@ def run(options: argparse.Namespace) -> int:
         workload=parse_workload(options.workload),
         settings=settings,
         protocol=Protocol(
-            time_limit_s=options.time_limit, retries=options.retries, min_workers=options.min_workers
+            time_limit_s=options.time_limit,
+            retries=options.retries,
+            on_oom=options.on_oom,
+            min_workers=options.min_workers,
         ),
         # On a cluster only the cluster knows; this machine may have no GPU.
         placement=None
@@ -61,15 +86,23 @@ def run(options: argparse.Namespace) -> int:
         command=options.command_line,
     )
     shared.check_tensorflow()
-    folder = create_run_folder(shared.runs_folder(options), "train" if joined.rank == 0 else JOINING, plan)
-    with make_progress(settings.epochs) as progress:
-        record = launcher_of(settings, joined, resources).launch(plan, folder, progress.event)
-    folder = settle(folder, joined)
+    runs = shared.runs_folder(options)
+    interrupted = find_interrupted(runs, plan) if options.resume == "auto" else None
+    if interrupted is not None:
+        output.say(f"goes on with {interrupted}")
+        folder, record = interrupted, go_on(plan, interrupted)
+    else:
+        folder = create_run_folder(runs, "train" if joined.rank == 0 else JOINING, plan)
+        launcher = launcher_of(settings, joined, resources)
+        with make_progress(settings.epochs) as progress:
+            record = run_attempts(plan, folder, launcher, progress.event)
+        folder = settle(folder, joined)
     return finish(record, folder, as_json=options.json, debug=options.debug)
 
 
 def finish(record: "RunRecord", folder: Path, *, as_json: bool, debug: bool) -> int:
     """Print what came of a run and return its exit code."""
+    from steptime.cli.commands.resume import has_checkpoint
     from steptime.plan.codec import to_json
     from steptime.report.pages.run import run_summary
     from steptime.report.render.text import render_text
@@ -88,6 +121,8 @@ def finish(record: "RunRecord", folder: Path, *, as_json: bool, debug: bool) -> 
         output.error(outcome.reason or "the run failed", outcome.hint)
     elif outcome.reason:
         output.say(outcome.reason)
+    if outcome.status != "ok" and has_checkpoint(folder):
+        output.say(f"go on with: steptime resume {shlex.quote(str(folder))}")
     return outcome.exit_code
 
 

@@ -5,6 +5,7 @@ import tensorflow as tf
 
 from steptime.engine import memory, private_keras
 from steptime.engine.cadence import Cadence
+from steptime.engine.checkpoints.state import LoopState
 from steptime.engine.choice import Choice
 from steptime.engine.distribution import sameness
 from steptime.engine.distribution.group import Group
@@ -65,6 +66,15 @@ class GroupEngine:
         self.runner = Runner(
             self.choice, {LOOP: loop}, None, whole_batch_steps=None, observer=request.observer
         )
+
+    @property
+    def touched(self) -> tuple[tf.Variable, ...]:
+        """No variables beside those of model and optimizer are known."""
+        return ()
+
+    def loop_state(self) -> LoopState:
+        """There is one loop, and nothing to remember of it."""
+        return LoopState()
 
     def run_into_the_end(self, loop: str) -> None:
         """Nothing to do: what one device does by the way at an unforeseen end does not matter here."""

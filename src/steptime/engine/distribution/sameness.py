@@ -47,6 +47,7 @@ def check_same(group: Group, facts: Mapping[str, str]) -> None:
 
 _HINTS = {
     "versions": "Install the same versions on every machine: pip freeze there shows what is installed.",
+    "newest checkpoint": "All workers read the chief's checkpoints: keep the run on a disk that all share.",
     "data": "Give every worker the same files and the same order; random data need a fixed seed.",
 }
 

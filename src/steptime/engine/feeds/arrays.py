@@ -3,6 +3,8 @@
 import contextlib
 import math
 import warnings
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -63,7 +65,7 @@ class ArrayFeed:
         self.bytes = sum(_bytes(t) for t in tf.nest.flatten(self.host) if t is not None)
         is_exact = self.full_steps == self.steps_in_pass
         self.element_spec = element_spec(self.host, self.batch_size if is_exact else None)
-        self._shuffle = arrays.shuffle
+        self.shuffle = arrays.shuffle
         self._seed = seed
         self._pass = 0
         self._steps_per_epoch = steps_per_epoch
@@ -77,6 +79,11 @@ class ArrayFeed:
         self.position = 0
 
     @property
+    def step(self) -> int:
+        """Number of the next step in the epoch."""
+        return self._step
+
+    @property
     def num_batches(self) -> int:
         """Steps in an epoch."""
         return self._steps_per_epoch or self.steps_in_pass
@@ -87,8 +94,44 @@ class ArrayFeed:
             self._pass = epoch
             self.order = self._draw()
 
+    def state(self) -> dict[str, Any]:
+        """Where the data are, in JSON types."""
+        return {
+            "kind": "arrays",
+            "seed": self._seed,
+            "pass": self._pass,
+            "position": self.position,
+            "step": self._step,
+            "batch_size": self.batch_size,
+        }
+
+    def go_on(self, state: Mapping[str, Any], iterator: Path | None, *, inside_epoch: bool) -> bool:  # noqa: ARG002
+        """Puts the data where `state` says.
+
+        Args:
+            state: From `state`.
+            iterator: Not needed: any position can be reached at once.
+            inside_epoch: Whether an epoch is going on there, which then needs no `begin_epoch`.
+
+        Returns:
+            Whether it could be done. With another batch size the position is that of the same sample, if a batch
+            begins there and their order does not depend on the batch size; else the epoch must start again.
+        """
+        self._seed, self._pass = int(state["seed"]), int(state["pass"])
+        self.order = self._draw()
+        self.position, self._step = int(state["position"]), int(state["step"])
+        former = int(state["batch_size"])
+        if former == self.batch_size or not inside_epoch:
+            return True
+        seen = self.position * former
+        if self._steps_per_epoch or self.shuffle == "batch" or seen % self.batch_size:
+            self.position = self._step = 0
+            return False
+        self.position = self._step = seen // self.batch_size
+        return True
+
     def _draw(self) -> tf.Tensor:
-        order = permutation(self.samples, self.batch_size, self._shuffle, (self._seed, self._pass))
+        order = permutation(self.samples, self.batch_size, self.shuffle, (self._seed, self._pass))
         # int64: TensorFlow keeps int32 tensors of a GPU function in host memory.
         return tf.constant(order)
 
@@ -116,7 +159,7 @@ class ArrayFeed:
                 _warn_of_short_data()
             self.position = 0
             self._pass += 1
-            if self._shuffle:
+            if self.shuffle:
                 self.order = self._draw()
         return None
 

@@ -1,6 +1,9 @@
 """Data sets, generators and `PyDataset`: read once, in order, with Keras' own bookkeeping."""
 
 import contextlib
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import keras
@@ -31,6 +34,9 @@ class StreamFeed:
         self._iterator: Any = None
         self._step = 0
         self._put_back: Any = None
+        # Steps of each epoch that is over: a position that cannot be saved is reached again by reading them.
+        self._finished: list[int] = []
+        self._has_begun = False
 
     @property
     def num_batches(self) -> int | None:
@@ -46,10 +52,100 @@ class StreamFeed:
         """Number of the next step in the epoch."""
         return self._step
 
+    @property
+    def step(self) -> int:
+        """Number of the next step in the epoch."""
+        return self._step
+
+    @property
+    def why_not_saved(self) -> str | None:
+        """Why the position in the data cannot be saved for sure; None when TensorFlow may know how."""
+        return self._epochs.why_not_saved
+
     def begin_epoch(self) -> None:
         """Starts an epoch."""
+        if self._has_begun:
+            self._finished.append(self._step)
+        self._has_begun = True
         self._epochs.begin()
         self._step = 0
+
+    def state(self) -> dict[str, Any]:
+        """Where the data are, in JSON types; the state of their iterator comes apart."""
+        return {
+            "kind": "stream",
+            "finished": self._finished,
+            "has_begun": self._has_begun,
+            "step": self._step,
+            **self._epochs.state(self._iterator),
+        }
+
+    def save_iterator(self, prefix: Path) -> str | None:
+        """Writes the state of the iterator to two files that begin with `prefix`.
+
+        Returns:
+            Why it cannot be saved; None when it was.
+        """
+        if self.why_not_saved is not None or self._iterator is None:
+            return self.why_not_saved or "nothing was read yet"
+        try:
+            tf.train.Checkpoint(iterator=self._iterator).write(str(prefix))
+        except (tf.errors.OpError, ValueError, TypeError, AttributeError) as error:
+            return " ".join(str(error).partition("}}")[2].split())[:200] or type(error).__name__
+        return None
+
+    def go_on(self, state: Mapping[str, Any], iterator: Path | None, *, inside_epoch: bool) -> bool:
+        """Puts the data where `state` says, by the iterator's own state or by reading everything again.
+
+        Args:
+            state: From `state`.
+            iterator: Prefix of what `save_iterator` wrote; None when there is nothing.
+            inside_epoch: Whether an epoch is going on there, which then needs no `begin_epoch`.
+
+        Returns:
+            True.
+        """
+        step = int(state["step"])
+        if iterator is None:
+            self._read_again(state, step if inside_epoch else None)
+        else:
+            self._finished = [int(steps) for steps in state["finished"]]
+            self._epochs.set_num_batches(state["num_batches"])
+            if inside_epoch:
+                self._has_begun = False
+                self.begin_epoch()
+                self.claim(step)
+            self._iterator = self._epochs.go_on(state, self._iterator if inside_epoch else None)
+            tf.train.Checkpoint(iterator=self._iterator).read(str(iterator)).assert_consumed()
+        self._has_begun = bool(state["has_begun"])
+        self._step = step
+        self._epochs.set_counts(state)
+        return True
+
+    def _read_again(self, state: Mapping[str, Any], step: int | None) -> None:
+        epochs = [int(steps) for steps in state["finished"]]
+        if state["has_begun"] and step is None:
+            epochs.append(int(state["step"]))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Keras said it when it happened.
+            for steps in epochs:
+                self.begin_epoch()
+                with self.catch_stop_iteration():
+                    self._drop(steps + 1)
+        if step is not None:
+            self.begin_epoch()
+            self._drop(step)
+
+    def _drop(self, steps: int) -> None:
+        """Reads batches, until the end of the epoch at most."""
+        for _ in range(steps):
+            if self.claim(1) is None:
+                return
+            try:
+                next(self._iterator)
+            except StopIteration:
+                self.ran_out(1)
+                raise
 
     def available(self) -> int | None:
         """Steps left in the epoch; None when the data decide."""

@@ -1,7 +1,7 @@
 """Epochs over streams of data, with Keras' own bookkeeping."""
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from keras.src.backend.tensorflow.trainer import TFEpochIterator
@@ -26,6 +26,9 @@ class _LazyIterator:
             self._real = iter(self._dataset)
         return self._real
 
+    def is_made_and(self, other: Any) -> bool:
+        return self._real is not None and self._real is other
+
 
 class _Epochs(TFEpochIterator):  # type: ignore[misc]  # untyped in Keras
     def _get_iterator(self) -> _LazyIterator:
@@ -43,10 +46,55 @@ class KerasEpochs:
 
     def __init__(self, strategy: Any, prepare: Callable[[Any, bool], Any], **arguments: Any) -> None:
         self._epochs = _Epochs(distribute_strategy=strategy, **arguments)
-        made_by_keras = not isinstance(self._epochs.data_adapter, TFDatasetAdapter)
-        self._epochs.prepared = prepare(self._epochs._distributed_dataset, made_by_keras)
+        self._is_dataset = isinstance(self._epochs.data_adapter, TFDatasetAdapter)
+        self._epochs.prepared = prepare(self._epochs._distributed_dataset, not self._is_dataset)
         self.element_spec = self._epochs.prepared.element_spec
         self._step = 0
+
+    @property
+    def why_not_saved(self) -> str | None:
+        """Why the position in the data cannot be saved; None when TensorFlow may know how."""
+        if self._is_dataset:
+            return None
+        return f"they come from Python ({type(self._epochs.data_adapter).__name__.removesuffix('Adapter')})"
+
+    def state(self, last: Any) -> dict[str, Any]:
+        """The bookkeeping, in JSON types.
+
+        Args:
+            last: The tf.data iterator that was handed out last.
+        """
+        current = self._epochs._current_iterator
+        return {
+            "num_batches": self._epochs._num_batches,
+            "steps_seen": self._epochs._steps_seen,
+            # With steps_per_epoch the next epoch goes on with the iterator of the last.
+            "is_kept": current is not None and last is not None and current.is_made_and(last),
+        }
+
+    def set_num_batches(self, number: int | None) -> None:
+        """Takes over what an earlier process found out about the length of the data."""
+        self._epochs._num_batches = number
+
+    def set_counts(self, state: Mapping[str, Any]) -> None:
+        """Takes over the counts of `state`."""
+        self._epochs._num_batches = state["num_batches"]
+        self._epochs._steps_seen = state["steps_seen"]
+
+    def go_on(self, state: Mapping[str, Any], current: Any) -> Any:
+        """The tf.data iterator to put a saved state in.
+
+        Args:
+            state: From `state`.
+            current: The iterator of the epoch that is going on; None between epochs.
+        """
+        if current is not None:
+            return current
+        lazy = self._epochs._get_iterator()
+        if state["is_kept"]:
+            self._epochs._current_iterator = lazy
+        # If it is not kept, its state still advances the seeds of the data set's shuffling.
+        return lazy.real()
 
     @property
     def num_batches(self) -> int | None:

@@ -1,6 +1,8 @@
 """One record as a page, and the summary that ends a training."""
 
 import shlex
+from collections.abc import Mapping
+from typing import Any
 
 from steptime import units
 from steptime.record.schema import DeviceUse, Proof, RunRecord
@@ -32,6 +34,9 @@ def run_page(record: RunRecord) -> Document:
         parts += [Heading(text="Phases"), Table(columns=_PLAIN, rows=rows, right=(1,))]
     if record.epochs:
         parts += [Heading(text="Epochs"), _epoch_table(record)]
+    kept = record.execution and record.execution.get("checkpoints")
+    if kept:
+        parts += [Heading(text="Checkpoints"), Text(text=checkpoint_sentence(kept))]
     if record.proof:
         parts += [Heading(text="Proof of placement"), Table(columns=_PLAIN, rows=_proof_rows(record.proof))]
     if record.devices:
@@ -81,9 +86,20 @@ def _main_rows(record: RunRecord) -> tuple[tuple[str, str], ...]:
         device = record.memory.peak_device_bytes
         on_device = f", {units.size_bytes(device)} on the device" if device else ""
         rows.append(("peak memory", units.size_bytes(record.memory.peak_process_bytes) + on_device))
+    rows += [(f"start {item.number}", f"{item.reason}: {item.then}") for item in record.attempts]
     if record.model_file:
         rows.append(("model", record.model_file))
     return tuple(rows)
+
+
+def checkpoint_sentence(cost: Mapping[str, Any]) -> str:
+    """Return what checkpoints cost in the process that wrote the record, in one line."""
+    if not cost["written"]:
+        return "none was written"
+    return (
+        f"{cost['written']} written, the last of {units.size_bytes(cost['bytes'])}; training stood still for "
+        f"{units.seconds(cost['stall_s'])} ({units.share(cost['share'])})"
+    )
 
 
 def device_sentence(use: DeviceUse) -> str:

@@ -1,0 +1,92 @@
+"""``steptime resume RUN``: an interrupted run goes on in its own folder, from its last whole checkpoint."""
+
+import argparse
+import dataclasses
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from steptime.cli import options as shared
+from steptime.errors import RecordError, UsageError
+
+if TYPE_CHECKING:
+    from steptime.plan.plan import Plan
+    from steptime.record.schema import RunRecord
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("run", metavar="RUN", help="a run's id or the end of it, its folder, or last")
+    parser.add_argument("--epochs", type=int, metavar="N", help="train until epoch N instead of as planned")
+    parser.add_argument(
+        "--allow-different",
+        action="store_true",
+        help="go on although model, data, batch size or optimizer have changed",
+    )
+    shared.add_runs_option(parser)
+    shared.add_json_option(parser)
+    parser.add_argument("--debug", action="store_true", help="print worker.log when the run fails")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Go on, and print the summary or the record."""
+    from steptime.cli.commands.train import finish
+    from steptime.cli.placing import place
+    from steptime.device.find import find_gpus
+    from steptime.launch.placement import cpu_only_build
+    from steptime.record.store import find_run, read_plan
+
+    folder = find_run(shared.runs_folder(options), options.run)
+    plan, _ = read_plan(folder)
+    if not has_checkpoint(folder):
+        raise UsageError(
+            f"{folder} must hold a checkpoint. There is none.",
+            hint="Start the training anew with `steptime train`; --checkpoint-every says how often it is kept.",
+        )
+    settings = plan.settings
+    if options.epochs is not None:
+        settings = dataclasses.replace(settings, epochs=options.epochs)
+    plan = dataclasses.replace(
+        plan,
+        settings=settings,
+        placement=place(settings.device, find_gpus(), cpu_only_build()),
+        allow_different=plan.allow_different or options.allow_different,
+    )
+    shared.check_tensorflow()
+    record = go_on(plan, folder)
+    return finish(record, folder, as_json=options.json, debug=options.debug)
+
+
+def has_checkpoint(folder: Path) -> bool:
+    """Whether a run's folder holds a checkpoint; whether it is whole its reader finds out."""
+    from steptime.engine.checkpoints.format import listed
+    from steptime.record.store import CHECKPOINTS_FOLDER
+
+    return bool(listed(folder / CHECKPOINTS_FOLDER))
+
+
+def find_interrupted(runs: Path, plan: "Plan") -> Path | None:
+    """Return the newest run of the same work with the same settings that did not end well and can go on."""
+    from steptime.record.store import list_runs, read_plan
+
+    for summary in reversed(list_runs(runs)):
+        if summary.state != "ok" and has_checkpoint(summary.folder):
+            try:
+                kept = read_plan(summary.folder)[0]
+            except RecordError:
+                continue
+            if (kept.workload, kept.settings) == (plan.workload, plan.settings):
+                return summary.folder
+    return None
+
+
+def go_on(plan: "Plan", folder: Path) -> "RunRecord":
+    """Start a worker again in the folder of its run."""
+    from steptime.cli.progress import make_progress
+    from steptime.launch.attempts import run_attempts
+    from steptime.launch.process import ProcessLauncher
+    from steptime.record.store import RECORD_FILE, rewrite_plan
+
+    rewrite_plan(folder, plan)
+    (folder / RECORD_FILE).unlink(missing_ok=True)
+    with make_progress(plan.settings.epochs) as progress:
+        return run_attempts(plan, folder, ProcessLauncher(), progress.event)

@@ -1,0 +1,9 @@
+"""Checkpoints from which a training goes on as if it had never been interrupted.
+
+policy    what a person asks for
+session   what a `fit` talks to: when to take one, and from which to go on
+snapshot  the state of a training as arrays and plain values, taken and put back
+identity  what must be the same for a training to go on
+format    the files of one checkpoint, written so that it exists whole or not at all
+writer    writes beside the training, and removes what need not be kept
+"""
