@@ -41,7 +41,7 @@ def main() -> None:
     end_s = time.monotonic() + asked.limit
     for way in asked.ways:
         done = {item["index"] for item in results["trials"] if item["way"] == way}
-        left = [index for index in range(asked.trials) if index not in done]
+        left = [index for index in range(asked.start, asked.trials) if index not in done]
         if not left or time.monotonic() > end_s:
             continue
         nursery = _nursery(way, asked.environments)
@@ -150,6 +150,7 @@ def _arguments() -> argparse.Namespace:
     )
     ways = ("steptime", "keras", "lightning")
     parser.add_argument("--ways", nargs="+", choices=ways, default=ways, help="only these")
+    parser.add_argument("--start", type=int, default=0, help="number of the first trial (default 0)")
     parser.add_argument("--trials", type=int, default=62, help="of each way (default 62)")
     parser.add_argument(
         "--limit", type=float, default=float("inf"), help="begin no trial after so many seconds"

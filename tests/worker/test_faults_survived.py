@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from steptime.record.store import list_runs, read_record
+from steptime.testing import make_plan
 
 pytestmark = pytest.mark.tensorflow
 FAILING = Path(__file__).parents[1] / "data" / "workloads" / "failing.py"
@@ -50,7 +51,7 @@ def test_memory_that_runs_out_halves_the_batch_in_a_new_process(train: Any) -> N
     assert split == 2 ** len(attempts)
     assert run.record["plan"]["settings"]["batch_size"] == 96
     assert run.record["job"]["batch_size"] == 96 // split
-    assert run.record["epochs"][0]["steps"] == 192 // 96 * split
+    assert run.record["epochs"][0]["steps"] == split
 
 
 def test_data_that_fail_keep_what_was_trained(train: Any) -> None:
@@ -71,15 +72,23 @@ def test_data_that_fail_keep_what_was_trained(train: Any) -> None:
     assert keras.models.load_model(run.folder / "model.keras").count_params() > 0
 
 
-def test_a_bad_loss_ends_the_run_at_its_step_and_saves_no_bad_weights(train: Any) -> None:
-    run = train("failing.py:create_model,spoiled_stream", "--epochs", "2", "--loop", "graph")
+@pytest.mark.parametrize(("on_nan", "stops"), [("stop", True), ("continue", False)])
+def test_a_bad_loss_ends_the_run_unless_it_is_to_go_on(on_nan: str, stops: bool, tmp_path: Path) -> None:
+    from steptime.record.events import EventWriter
+    from steptime.worker.data import Part
+    from steptime.worker.job import Data
+    from steptime.worker.phases import PhaseClock
+    from steptime.worker.signals import StopSignals
+    from steptime.worker.training import Training
 
-    assert run.code == 3
-    assert "The loss must be finite. It became nan in batch 31 of epoch 1: " in run.err
-    fault = run.record["outcome"]["fault"]
-    assert (fault["kind"], fault["epoch"], fault["step"]) == ("not finite", 0, 30)
-    assert run.record["model_file"] is None
-    assert not (run.folder / "model.keras").exists()
+    events = EventWriter(tmp_path)
+    plan = make_plan(on_nan=on_nan)
+    training = Training(
+        folder=tmp_path, plan=plan, clock=PhaseClock(events), events=events, signals=StopSignals(), facts={}
+    )
+    data = Data(training=Part(x=None), validation=None, x=None, y=None)
+
+    assert training._fit_arguments(data)["stop_on_infinite_loss"] is stops
 
 
 def can_mount() -> bool:

@@ -37,8 +37,6 @@ def schedule() -> Any:
 @pytest.mark.parametrize(
     "optimizer",
     [
-        lambda: keras.optimizers.SGD(0.5, momentum=0.9),
-        lambda: keras.optimizers.Adam(0.01),
         lambda: keras.optimizers.SGD(schedule()),
         lambda: keras.optimizers.Adam(0.01, global_clipnorm=0.1, weight_decay=0.01),
     ],

@@ -107,7 +107,8 @@ def first_bad_layer(model: keras.Model, x: Any) -> str | None:
     """
     try:
         layers = list(model.layers)
-        probe = keras.Model(model.input, [layer.output for layer in layers])
+        inputs = model.inputs[0] if len(model.inputs) == 1 else model.input
+        probe = keras.Model(inputs, [layer.output for layer in layers])
         outputs = probe(x, training=False)
     except (AttributeError, ValueError, TypeError):  # a subclassed model does not show what its layers give
         return None

@@ -1,5 +1,6 @@
 """What ended a training: memory, data, or a loss that is not finite, with the place and the numbers."""
 
+import dataclasses
 import re
 import sys
 from dataclasses import dataclass
@@ -18,6 +19,8 @@ from steptime.worker.loading import first_line, is_out_of_memory
 
 # An operation that reads the next batch, in TensorFlow's messages.
 _READING = ("IteratorGetNext", "PyFunc", "from_generator")
+# Keras' own function, in which the read and the step are one graph.
+_KERAS_STEP = "multi_step_on_iterator"
 _FRAME = re.compile(r'File "([^"]+)", line (\d+), in (.+)')
 # "ValueError: what it said", followed by the traceback that TensorFlow carries along.
 _RAISED = re.compile(r"([A-Za-z_][\w.]*): ([^\n]*)\nTraceback \(most recent call last\)")
@@ -109,6 +112,9 @@ def _in_data(error: BaseException, place: Place) -> FaultError | None:
     text = str(error)
     if not any(sign in text for sign in _READING):
         return None
+    if _KERAS_STEP in text and place.step:
+        # The optimizer's count does not wait for the data: TensorFlow runs it beside the read that fails.
+        place = dataclasses.replace(place, step=place.step - 1)
     raised = _RAISED.search(text)
     frames: list[re.Match[str]] = []
     if raised:

@@ -10,7 +10,6 @@ BENCHMARKS = Path(__file__).parents[3] / "benchmarks"
 # Some of each, for a minute of processor time: the benchmark runs the rest.
 TRIALS = {
     13: ("early-stopping", "graph", "writing"),
-    15: ("tf-data", "graph", "between"),
     55: ("dropout", "xla", "validation"),
 }
 
