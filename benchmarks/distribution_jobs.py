@@ -1,14 +1,18 @@
-"""Small trainings, each with one thing in it that several devices could get wrong; used by distribution.py."""
+"""Small trainings, each with one thing in it that several devices could get wrong; used by distribution.py.
+
+Keras is imported where it is needed: the program that compares the trainings trains none.
+"""
+
+from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import keras
 import numpy as np
-import tensorflow as tf
 
-Fit = Callable[..., keras.callbacks.History]
+if TYPE_CHECKING:
+    import keras
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,8 +39,10 @@ def points(samples: int = 203) -> tuple[Any, Any, Any]:
 def classifier(
     *,
     middle: Callable[[], list[Any]] = list,
-    optimizer: Callable[[], Any] = lambda: keras.optimizers.Adam(0.01),
+    optimizer: Callable[[], Any] | None = None,
 ) -> keras.Model:
+    import keras
+
     model = keras.Sequential(
         [
             keras.Input((8,)),
@@ -46,30 +52,35 @@ def classifier(
         ]
     )
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-    model.compile(optimizer(), loss, metrics=["accuracy"], weighted_metrics=["accuracy"])
+    chosen = optimizer() if optimizer else keras.optimizers.Adam(0.01)
+    model.compile(chosen, loss, metrics=["accuracy"], weighted_metrics=["accuracy"])
     return model
 
 
-class Doubled(keras.Sequential):
-    """A step of the person's own that returns a log which is no metric."""
-
-    def train_step(self, data: Any) -> Any:
-        x, y = data
-        with tf.GradientTape() as tape:
-            loss = self.compute_loss(x=x, y=y, y_pred=self(x, training=True))
-        self.optimizer.apply_gradients(
-            zip(tape.gradient(loss, self.trainable_weights), self.trainable_weights, strict=True)
-        )
-        return {"twice": 2.0 * tf.cast(tf.distribute.get_strategy().num_replicas_in_sync, "float32") * loss}
-
-
 def own_step() -> keras.Model:
+    import keras
+    import tensorflow as tf
+
+    class Doubled(keras.Sequential):
+        """A step of the person's own that returns a log which is no metric."""
+
+        def train_step(self, data: Any) -> Any:
+            x, y = data
+            with tf.GradientTape() as tape:
+                loss = self.compute_loss(x=x, y=y, y_pred=self(x, training=True))
+            gradients = tape.gradient(loss, self.trainable_weights)
+            self.optimizer.apply_gradients(zip(gradients, self.trainable_weights, strict=True))
+            replicas = tf.cast(tf.distribute.get_strategy().num_replicas_in_sync, "float32")
+            return {"twice": 2.0 * replicas * loss}
+
     model = Doubled([keras.Input((8,)), keras.layers.Dense(16, activation="tanh"), keras.layers.Dense(3)])
     model.compile("adam", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
     return model
 
 
 def cnn() -> keras.Model:
+    import keras
+
     from steptime.workloads.mnist_cnn import create_model
 
     model = create_model()
@@ -104,20 +115,34 @@ def weighted() -> dict[str, Any]:
 
 
 def stream() -> dict[str, Any]:
+    import tensorflow as tf
+
     x, y, weight = points()
     data = tf.data.Dataset.from_tensor_slices((x, y, weight)).shuffle(203, seed=7)
     return {"x": data.batch(25), "epochs": 3, "validation_data": data.batch(10)}
 
 
 def early() -> list[Any]:
+    import keras
+
     return [keras.callbacks.EarlyStopping("val_loss", patience=1, min_delta=0.02, restore_best_weights=True)]
 
 
 def accumulating() -> Any:
+    import keras
+
     return keras.optimizers.SGD(0.2, momentum=0.9, gradient_accumulation_steps=4, global_clipnorm=0.1)
 
 
+def dropping() -> keras.Model:
+    import keras
+
+    return classifier(middle=lambda: [keras.layers.Dropout(0.4)])
+
+
 def normalised(*, synchronized: bool) -> keras.Model:
+    import keras
+
     return classifier(middle=lambda: [keras.layers.BatchNormalization(synchronized=synchronized)])
 
 
@@ -155,7 +180,7 @@ JOBS = (
     ),
     Job(
         name="dropout",
-        build=lambda: classifier(middle=lambda: [keras.layers.Dropout(0.4)]),
+        build=dropping,
         data=lambda: arrays(validation_split=0.2),
         like_one=False,
     ),

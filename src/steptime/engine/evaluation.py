@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from steptime.engine import memory, private_keras
 from steptime.engine.distribution.engine import group_loop, group_step, prepare
-from steptime.engine.distribution.group import group_of
+from steptime.engine.distribution.group import agreed, group_of
 from steptime.engine.feeds.arrays import ArrayFeed
 from steptime.engine.feeds.stream import StreamFeed
 from steptime.engine.loops.graph import ResidentGraph, StreamGraph
@@ -128,8 +128,7 @@ class Evaluation:
     def _steps(self, callbacks: keras.callbacks.CallbackList, every_batch: bool) -> None:
         while True:
             wanted = 1 if every_batch else self._chunk()
-            if self._group is not None:
-                wanted, _ = self._group.agree(wanted, stop=False)
+            wanted, _ = agreed(self._group, self._model, wanted, stop=False)
             available = self._feed.available()
             claim = self._feed.claim(wanted if available is None else min(wanted, available))
             if claim is None:

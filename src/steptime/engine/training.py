@@ -16,7 +16,7 @@ from steptime.engine.checkpoints.session import Session
 from steptime.engine.checkpoints.state import LoopState, Position
 from steptime.engine.distribution.callbacks import of_follower
 from steptime.engine.distribution.engine import GroupEngine, prepare
-from steptime.engine.distribution.group import group_of
+from steptime.engine.distribution.group import agreed, group_of, has_others
 from steptime.engine.feeds.arrays import ArrayFeed
 from steptime.engine.feeds.feed import Claim
 from steptime.engine.feeds.stream import StreamFeed
@@ -139,7 +139,7 @@ class Training:
             ):
                 logs.update(self._validate(validation, epoch, logs))
             callbacks.on_epoch_end(epoch, logs)
-            _, stop = self._agreed(0, stop=bool(model.stop_training))
+            _, stop = agreed(self._group, model, 0, stop=bool(model.stop_training))
             self._keep_epoch(epoch, logs)
             if stop:
                 break
@@ -214,7 +214,9 @@ class Training:
         while True:
             planned = runner.plan(self._limit(step), self._feed.position, self._steps_left())
             # As in Keras, an epoch that has begun trains at least one piece.
-            planned, stop = self._agreed(planned, stop=bool(self._model.stop_training and step))
+            planned, stop = agreed(
+                self._group, self._model, planned, stop=bool(self._model.stop_training and step)
+            )
             if stop:
                 return
             claim = self._feed.claim(planned)
@@ -228,7 +230,7 @@ class Training:
                 self._steps_done += block.steps
                 self._logs = block.logs
                 self._callbacks.on_train_batch_end(step - 1, block.logs)
-            if self._model.stop_training and not self._has_others():
+            if self._model.stop_training and not has_others(self._group):
                 return
             if block.steps < claim.steps:
                 self._feed.ran_out(claim.steps - block.steps)
@@ -236,17 +238,6 @@ class Training:
                 raise StopIteration
             if self._session is not None:
                 self._session.between_steps(self._position(epoch, "steps"), self._logs)
-
-    def _has_others(self) -> bool:
-        return self._group is not None and self._group.workers > 1
-
-    def _agreed(self, steps: int, *, stop: bool) -> tuple[int, bool]:
-        """Steps that all processes run next, and whether one of them was told to stop: then all stop."""
-        if self._group is None or not self._has_others():
-            return steps, stop
-        steps, stop = self._group.agree(steps, stop=stop)
-        self._model.stop_training = self._model.stop_training or stop
-        return steps, stop
 
     def _check_loss(self, epoch: int, claim: Claim, block: Block) -> None:
         if not self._request.stop_on_infinite_loss:

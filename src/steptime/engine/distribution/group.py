@@ -82,12 +82,27 @@ class Group:
         row = self.gathered(list(content.ljust(_TEXT_BYTES, b"\0")))[0]
         return bytes(int(number) for number in row).rstrip(b"\0").decode(errors="replace")
 
-    def agree(self, steps: int, *, stop: bool) -> tuple[int, bool]:
-        """What all workers do next: the fewest steps any of them can, and whether any of them wants to stop."""
-        if self.workers == 1:
-            return steps, stop
-        table = self.gathered([steps, float(stop)])
-        return int(table[:, 0].min()), bool(table[:, 1].any())
+
+def has_others(group: Group | None) -> bool:
+    """Whether other processes train along."""
+    return group is not None and group.workers > 1
+
+
+def agreed(group: Group | None, model: keras.Model, steps: int, *, stop: bool) -> tuple[int, bool]:
+    """What all processes do next: the fewest steps any of them can, and whether any of them was told to stop.
+
+    Args:
+        group: Who trains; None for nobody else.
+        model: Is told to stop when another process was.
+        steps: Steps that this process can do.
+        stop: Whether this process is to stop.
+    """
+    if group is None or group.workers == 1:
+        return steps, stop
+    table = group.gathered([steps, float(stop)])
+    steps, stop = int(table[:, 0].min()), bool(table[:, 1].any())
+    model.stop_training = model.stop_training or stop
+    return steps, stop
 
 
 def group_of(model: keras.Model) -> Group | None:
