@@ -136,6 +136,16 @@ def _history_error(expected: dict[str, list[float]], got: dict[str, list[float]]
     return max((abs(a - b) for k in expected for a, b in zip(expected[k], got[k], strict=True)), default=0.0)
 
 
+def keep(rows: list[dict[str, Any]]) -> None:
+    """Write the results; rows of the same job and way replace earlier ones, so that parts can be run one by one."""
+    import machine
+
+    earlier = json.loads(RESULTS.read_text())["rows"] if RESULTS.exists() else []
+    by_key = {(row["devices"], row["workers"], row["job"]): row for row in (*earlier, *rows)}
+    content = {"machine": machine.describe(), "tolerance": TOLERANCE, "rows": list(by_key.values())}
+    RESULTS.write_text(json.dumps(content, indent=1) + "\n")
+
+
 def main() -> int:
     from distribution_jobs import JOBS
 
@@ -171,12 +181,7 @@ def main() -> int:
                     flush=True,
                 )
     if not asked.no_results:
-        import machine
-
-        RESULTS.write_text(
-            json.dumps({"machine": machine.describe(), "tolerance": TOLERANCE, "rows": results}, indent=1)
-            + "\n"
-        )
+        keep(results)
     return 0 if all_good else 1
 
 

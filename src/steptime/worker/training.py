@@ -139,7 +139,7 @@ class Training:
         devices = self._device_watch()
         epoch_end = EpochEnd(watch, board, devices)
         arguments = self._fit_arguments(data) | {"callbacks": [epoch_end], "observer": watch}
-        watch.stops = arguments["checkpoint"] is None or self.group.workers > 1
+        watch.stops = arguments["checkpoint"] is None or self.strategy is not None
         watch.recorder.start()
         try:
             with devices:
