@@ -43,6 +43,11 @@ def test_flags_become_settings() -> None:
     assert place == Place()
 
 
+def test_more_workers_than_there_are_cannot_be_enough() -> None:
+    with pytest.raises(UsageError, match="at most --workers, 2"):
+        joined_settings(options("--workers", "2", "--min-workers", "3"), Settings())
+
+
 def test_without_flags_nothing_changes() -> None:
     assert joined_settings(options(), Settings()) == (Settings(), Place())
 

@@ -192,9 +192,16 @@ def test_the_workers_of_a_machine_share_no_gpu() -> None:
 
 
 @pytest.mark.parametrize(("devices", "count"), [("1", 1), ("all", 1), ("4", 4)])
-def test_a_cpu_is_split_as_asked_and_every_worker_has_all_of_it(devices: str, count: int) -> None:
-    chosen = choose_placement("cpu", TWO, None, devices, 3)
+def test_a_cpu_is_split_as_asked(devices: str, count: int) -> None:
+    chosen = choose_placement("cpu", TWO, None, devices)
 
     assert chosen.devices == count
     assert ("logical devices" in chosen.reason) == (count > 1)
+
+
+def test_every_worker_has_the_whole_cpu_and_cannot_split_it() -> None:
+    chosen = choose_placement("cpu", TWO, None, "all", 3)
+
     assert placement_of_worker(chosen, 2, 3) == chosen
+    with pytest.raises(DeviceError, match="one device"):
+        choose_placement("cpu", TWO, None, "2", 3)

@@ -60,6 +60,11 @@ def joined_settings(options: argparse.Namespace, settings: "Settings") -> "tuple
     flags = ("devices", "workers", "launcher", "scale_batch")
     given = {key: value for key in flags if (value := getattr(options, f"setting_{key}")) is not None}
     settings = change(settings, given, "a flag")
+    if (options.min_workers or 0) > settings.workers > 1:
+        raise UsageError(
+            f"--min-workers must be at most --workers, {settings.workers}. Received: {options.min_workers}",
+            hint="It says how many are enough to go on with.",
+        )
     if options.slurm:
         from steptime.launch.slurm import slurm_place
 

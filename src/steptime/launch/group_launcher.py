@@ -11,9 +11,10 @@ from steptime.launch.launcher import OnEvent
 from steptime.launch.process import log_tail, record_of
 from steptime.launch.stopping import StopRequest, heeding
 from steptime.launch.vital_signs import Limits, Loss
+from steptime.plan.codec import to_json
 from steptime.plan.plan import Plan
-from steptime.record.events import last_phase
-from steptime.record.schema import Outcome, RunRecord
+from steptime.record.events import EventWriter, last_phase
+from steptime.record.schema import Attempt, Outcome, RunRecord
 from steptime.record.store import LOG_FILE, RECORD_FILE, member_folder, read_record, write_record
 
 # Starts so many workers on a run folder; on leaving, whatever still runs is ended.
@@ -47,7 +48,7 @@ class GroupLauncher:
                     # The same place twice: what is wrong is the place.
                     workers -= 1
                 lost_before = -1 if loss.rank is None else loss.rank
-                on_event({"kind": "note", "text": _again(end, attempt + 1, plan, workers)})
+                _tell(folder, attempt + 1, loss, _again(end, attempt + 1, plan, workers), on_event)
         if end.loss is None or stop.reason:
             return record_of(code, plan, folder, stop)
         return _record_of_loss(plan, folder, stop, code, end.loss)
@@ -68,10 +69,19 @@ class GroupLauncher:
 
 
 def _again(end: GroupEnd, attempt: int, plan: Plan, workers: int) -> str:
-    reason = end.loss.reason if end.loss else ""
     asked = plan.settings.workers
     who = "all workers start again" if workers == asked else f"{workers} of {asked} workers start again"
-    return f"{reason}; noticed {end.noticed_s:.1f} s after the start; {who} ({attempt} of {plan.protocol.retries})"
+    return f"noticed {end.noticed_s:.1f} s after the start; {who} ({attempt} of {plan.protocol.retries})"
+
+
+def _tell(folder: Path, number: int, loss: Loss, then: str, on_event: OnEvent) -> None:
+    """Say that the group starts again, and keep it where the record will list it from."""
+    on_event({"kind": "note", "text": f"{loss.reason}; {then}"})
+    phase = last_phase(member_folder(folder, loss.rank or 0))
+    attempt = Attempt(number=number, phase=phase, reason=loss.reason, fault=None, then=then)
+    events = EventWriter(folder)
+    events.write("attempt", attempt=to_json(attempt))
+    events.close()
 
 
 def _record_of_loss(plan: Plan, folder: Path, stop: StopRequest, code: int, loss: Loss) -> RunRecord:

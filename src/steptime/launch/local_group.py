@@ -34,8 +34,7 @@ class LocalMember:
     def __init__(self, rank: int, command: Sequence[str], folder: Path, variables: dict[str, str]) -> None:
         self.rank = rank
         # What an earlier attempt wrote is no sign of life of this one.
-        self._events = EventReader(folder)
-        list(self._events.new())
+        self._events = EventReader(folder, from_end=True)
         self._process = start_worker(command, folder, variables)
 
     def poll(self) -> int | None:

@@ -29,13 +29,13 @@ def choose_placement(
         DeviceError: A GPU was asked for and cannot be used.
     """
     if asked == "cpu":
-        return _cpu("as asked", devices)
+        return _cpu("as asked", devices, workers)
     usable = search.usable
     if asked == "auto":
         if not usable:
-            return _cpu(f"no usable GPU: {_without_prefix(search.reason)}", devices)
+            return _cpu(f"no usable GPU: {_without_prefix(search.reason)}", devices, workers)
         if cpu_only_build:
-            return _cpu(f"{usable[0].facts.name} is there, but {cpu_only_build}", devices)
+            return _cpu(f"{usable[0].facts.name} is there, but {cpu_only_build}", devices, workers)
         if devices == "1" and workers == 1:
             return _gpu(0, usable[0], f"the first usable GPU: {usable[0].facts.name}")
         return _gpus(usable, devices, workers)
@@ -83,8 +83,13 @@ def placement_of_worker(placement: Placement, rank: int, workers: int) -> Placem
     return dataclasses.replace(placement, device=f"gpu:{first}", visible_devices=",".join(own))
 
 
-def _cpu(reason: str, devices: str) -> Placement:
+def _cpu(reason: str, devices: str, workers: int) -> Placement:
     count = 1 if devices == "all" else int(devices)
+    if count > 1 and workers > 1:
+        raise DeviceError(
+            f"A worker on a CPU is one device. Received: {count} devices for each of {workers} workers",
+            hint="Say --workers N or --devices N; on a CPU one of them.",
+        )
     split = f"; split into {count} logical devices" if count > 1 else ""
     return Placement(device="cpu", reason=reason + split, visible_devices=HIDE_EVERY_GPU, devices=count)
 

@@ -100,12 +100,16 @@ def test_neither_the_command_nor_the_first_facts_import_tensorflow_or_numpy():
 def test_what_differs_between_the_machines_of_a_training_is_found(tmp_path, capsys):
     files = [str(tmp_path / name) for name in ("a.json", "b.json")]
     for file, keras in zip(files, ("3.15.1", "3.14.0"), strict=True):
-        Path(file).write_text(facts_text(known({"keras": keras, "python": "3.11.7"}, "read here")), encoding="utf-8")
+        Path(file).write_text(
+            facts_text(known({"keras": keras, "python": "3.11.7"}, "read here")), encoding="utf-8"
+        )
     assert run("--workers", *files, "--json") == 1
     (finding,) = json.loads(capsys.readouterr().out)["findings"]
     assert finding["kind"] == "workers-differ"
     assert "keras: 3.15.1" in finding["evidence"][0]
-    Path(files[1]).write_text(facts_text(known({"keras": "3.15.1", "python": "3.11.7"}, "read here")), encoding="utf-8")
+    Path(files[1]).write_text(
+        facts_text(known({"keras": "3.15.1", "python": "3.11.7"}, "read here")), encoding="utf-8"
+    )
     assert run("--workers", *files) == 0
     assert "No fault" in capsys.readouterr().out
 
