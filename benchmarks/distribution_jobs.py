@@ -122,6 +122,17 @@ def stream() -> dict[str, Any]:
     return {"x": data.batch(25), "epochs": 3, "validation_data": data.batch(10)}
 
 
+def generated() -> dict[str, Any]:
+    x, y, _ = points(192)
+
+    def batches() -> Any:
+        while True:
+            for first in range(0, 192, 32):
+                yield x[first : first + 32], y[first : first + 32]
+
+    return {"x": batches(), "steps_per_epoch": 6, "epochs": 2}
+
+
 def early() -> list[Any]:
     import keras
 
@@ -172,6 +183,8 @@ JOBS = (
     ),
     Job(name="tf.data", build=classifier, data=stream),
     Job(name="a step of one's own", build=own_step, data=lambda: arrays(192)),
+    # Every process' generator yields the same here, so that a step of a group takes its batch several times.
+    Job(name="generator", build=classifier, data=generated, like_one=False),
     Job(
         name="plain batch normalisation",
         build=lambda: normalised(synchronized=False),

@@ -18,11 +18,14 @@ def build_state(model: keras.Model, batch_spec: Any) -> None:
         model: A compiled model.
         batch_spec: Specification of one batch as the model's step takes it.
     """
-    # Keras builds from symbolic tensors, which have at least one open dimension.
-    open_batch = tf.nest.map_structure(
-        lambda s: None if s is None else tf.TensorSpec([None, *s.shape[1:]], s.dtype), batch_spec
-    )
-    model._symbolic_build(data_batch=open_batch)
+    model._symbolic_build(data_batch=tf.nest.map_structure(_with_open_batch, batch_spec))
+
+
+def _with_open_batch(spec: Any) -> Any:
+    """Keras builds from symbolic tensors; what a generator marks as absent is none."""
+    if not isinstance(spec, tf.TensorSpec):
+        return None
+    return spec if spec.shape.rank is None else tf.TensorSpec([None, *spec.shape[1:]], spec.dtype)
 
 
 def metric_results(model: keras.Model) -> dict[str, Any]:
