@@ -47,4 +47,5 @@ with strategy.scope():
     multi_worker_model = build_and_compile_cnn_model()
 history = multi_worker_model.fit(dataset(BATCH_SIZE), epochs=2, steps_per_epoch=5, verbose=2)
 digest = hashlib.sha256(b"".join(weight.numpy().tobytes() for weight in multi_worker_model.weights))
-sys.stdout.write(f"RESULT {json.dumps({'weights': digest.hexdigest(), 'history': history.history})}\n")
+result = {"weights": digest.hexdigest(), "history": history.history}
+sys.stdout.write("RESULT " + json.dumps(result) + "\n")
