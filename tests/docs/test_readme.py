@@ -52,6 +52,9 @@ ELSEWHERE = {
     "steptime train my_job.py --batch-size 512 --on-oom halve": (
         "tests/worker/test_faults_survived.py::test_memory_that_runs_out_halves_the_batch_in_a_new_process"
     ),
+    "steptime resume last": (
+        "tests/worker/test_training_resumed.py::test_a_run_that_was_asked_to_stop_goes_on_and_ends_as_if_nothing_had_happened"
+    ),
     "steptime board": (
         "tests/cli/commands/test_board.py::test_tensorboard_answers_at_the_printed_address_on_this_machine_only"
     ),

@@ -30,7 +30,7 @@ def plan_with(**protocol: Any) -> Plan:
 
 
 def ended(outcome: Outcome) -> RunRecord:
-    return make_record(outcome=outcome)
+    return make_record(outcome=outcome, job=None)
 
 
 @pytest.fixture
@@ -110,7 +110,7 @@ def test_half_the_batch_is_written_into_the_plan_before_the_next_start(
     assert [(p.split, p.allow_different) for p in launcher.plans] == [(1, False), (2, True), (4, True)]
     assert read_plan(folder)[0] == launcher.plans[-1]
     assert launcher.plans[-1].settings == plan.settings
-    assert "2 samples a step and 4 steps an update: the same 8 samples make an update" in said[1]
+    assert "each batch cut in 4 and 4 steps an update: the same samples make an update" in said[1]
 
 
 def test_the_time_limit_counts_all_starts_together(tmp_path: Path, said: list[str]) -> None:

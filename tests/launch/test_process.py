@@ -182,7 +182,7 @@ def interrupt_after_first_event(number: int) -> Callable[[object], None]:
     return on_event
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1])
 def test_a_request_to_stop_reaches_the_worker_whose_record_stands(run: Run, number: int) -> None:
     body = (
         "from steptime.record.schema import Outcome\n"

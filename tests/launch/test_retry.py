@@ -63,15 +63,22 @@ def test_a_crash_that_repeats_before_training_ends_the_run_but_one_in_training_d
 
 
 def test_out_of_memory_halves_the_batch_only_when_asked_and_only_in_training() -> None:
-    again = next_start(plan(on_oom="halve"), failed("out of memory"), [])
+    again = next_start(plan(on_oom="halve"), failed("out of memory"), [], 48)
 
     assert again is not None
     assert again.plan.split == 2
     assert again.words.startswith(
-        "going on with 16 samples a step and 2 steps an update: the same 32 samples"
+        "going on with 24 samples a step and 2 steps an update: the same 48 samples"
     )
     assert next_start(plan(), failed("out of memory"), []) is None
     assert next_start(plan(on_oom="halve"), failed("out of memory", phase="data"), []) is None
+
+
+def test_a_worker_that_died_before_it_told_its_batch_size_is_halved_by_the_settings() -> None:
+    again = next_start(plan(on_oom="halve"), failed("out of memory"), [])
+
+    assert again is not None
+    assert again.words.startswith("going on with each batch cut in 2 and 2 steps an update: the same samples")
 
 
 def test_halving_ends_at_one_sample_and_takes_no_retries() -> None:

@@ -1,6 +1,7 @@
 """Checks of a plan's own parts."""
 
 import math
+from typing import Any
 
 import pytest
 
@@ -16,3 +17,13 @@ def test_a_time_limit_is_a_positive_number(limit_s: float) -> None:
 
 def test_no_time_limit_is_none() -> None:
     assert Protocol().time_limit_s is None
+
+
+@pytest.mark.parametrize(
+    ("change", "words"), [({"retries": -1}, "--retries"), ({"on_oom": "twice"}, "--on-oom")]
+)
+def test_what_follows_a_failure_must_be_something_that_can_be_done(
+    change: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(UsageError, match=f"{words} must be"):
+        Protocol(**change)

@@ -99,7 +99,15 @@ def test_an_allocation_that_fails_says_what_was_asked_for_and_what_would_fit() -
     assert not fault.keeps_model
 
 
-@pytest.mark.parametrize("error", [UsageError("no", hint="no"), ValueError("shapes differ"), KeyError("x")])
+@pytest.mark.parametrize(
+    "error",
+    [
+        UsageError("no", hint="no"),
+        ValueError("shapes differ"),
+        KeyError("x"),
+        tf.errors.ResourceExhaustedError(None, None, "/runs/tb/events.v2; No space left on device"),
+    ],
+)
 def test_other_errors_are_none_of_these_faults(error: Exception) -> None:
     assert fault_of(error, Place(epoch=0, step=0), small_model(), 4, "cpu", HERE) is None
 

@@ -43,6 +43,7 @@ class Training:
         self._model = model
         self._request = request
         self._group = group_of(model)
+        self._checkpoints = checkpoints
         self._epochs = private_keras.limit_epochs(request.epochs)
         self._seed: int | None = None
         arrays: Any = (request.x, request.y, request.sample_weight)
@@ -85,7 +86,9 @@ class Training:
                     self._seed = int(self._group.gathered([self._seed])[0, 0])  # the chief's
             return ArrayFeed(arrays, seed=self._seed or 0, steps_per_epoch=steps_per_epoch)
         device = memory.device_name()
-        prefetch_to = None if device == "/CPU:0" or self._group is not None else device
+        # TensorFlow cannot save the position of an iterator that prefetches to a device.
+        on_host = device == "/CPU:0" or self._group is not None or self._checkpoints is not None
+        prefetch_to = None if on_host else device
         return StreamFeed(self._model, device=prefetch_to, **arguments, steps_per_epoch=steps_per_epoch)
 
     def _callback_list(self) -> keras.callbacks.CallbackList:
@@ -157,19 +160,21 @@ class Training:
             self._feed.start_at(first)
         steps = self._feed.num_batches
         self._total_steps = None if steps is None else steps * max(self._epochs - first, 0)
-        if self._session is None or self._session.start is None:
+        former = None if self._session is None else self._session.former
+        if former is None:
             return Position(epoch=first, step=0, phase="begin", steps_done=0)
-        if self._session.start.phase == "begin":
+        if former.start.phase == "begin":
             self._go_on()
-        return self._session.start
+        return former.start
 
     def _go_on(self) -> None:
         """Puts back what a checkpoint holds. Callbacks' hooks are over then, and undone where they changed it."""
         assert self._session is not None
-        assert self._session.start is not None
-        self._steps_done = self._session.start.steps_done
-        engine = self._engine = self._make_engine(self._session.loops)
-        self._logs = self._session.put_back(engine)
+        assert self._session.former is not None
+        former = self._session.former
+        self._steps_done = former.start.steps_done
+        engine = self._engine = self._make_engine(former.loops)
+        self._logs = former.put_back(self._model, engine, self._feed, self._callbacks.callbacks)
         if self._seed is not None:
             self._seed = self._feed.state()["seed"]
 

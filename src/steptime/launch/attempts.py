@@ -30,7 +30,7 @@ def run_attempts(plan: Plan, folder: Path, launcher: Launcher, on_event: OnEvent
     while True:
         record = launcher.launch(now, folder, on_event)
         earlier = _attempts(folder)
-        again = next_start(plan, record.outcome, earlier)
+        again = next_start(plan, record.outcome, earlier, _samples_of_update(record))
         if again is None:
             break
         attempt = Attempt(
@@ -61,6 +61,12 @@ def _in_what_is_left(plan: Plan, begin_s: float) -> Plan:
         return plan
     left_s = max(limit_s - (time.perf_counter() - begin_s), 0.001)
     return dataclasses.replace(plan, protocol=dataclasses.replace(plan.protocol, time_limit_s=left_s))
+
+
+def _samples_of_update(record: RunRecord) -> int | None:
+    if record.job is None or record.job.batch_size is None:
+        return None
+    return record.job.batch_size * record.plan.split
 
 
 def _attempts(folder: Path) -> tuple[Attempt, ...]:

@@ -25,7 +25,9 @@ class Again:
     words: str
 
 
-def next_start(plan: Plan, outcome: Outcome, earlier: Sequence[Attempt]) -> Again | None:
+def next_start(
+    plan: Plan, outcome: Outcome, earlier: Sequence[Attempt], samples: int | None = None
+) -> Again | None:
     """Return how to start again, or None when the run has ended.
 
     Wrong use, an exception in the person's own code and a loss that is not finite would come again. So would memory
@@ -35,12 +37,14 @@ def next_start(plan: Plan, outcome: Outcome, earlier: Sequence[Attempt]) -> Agai
         plan: What was started.
         outcome: How it ended.
         earlier: The starts before this one.
+        samples: Samples of an update, as the worker found them; None where it did not say. A stream has batches of its
+            own, whatever the settings say.
     """
     fault = outcome.fault
     if outcome.status != "failed" or fault is None:
         return None
     if fault.kind == "out of memory":
-        return _halved(plan, outcome)
+        return _halved(plan, outcome, samples)
     retried = sum(item.fault is not None and item.fault.kind in _PASSING for item in earlier)
     if fault.kind not in _PASSING or retried >= plan.protocol.retries or _is_repeated(outcome, earlier):
         return None
@@ -56,17 +60,18 @@ def next_split(batch_size: int, split: int) -> int | None:
     return next((n for n in range(2 * split, batch_size + 1) if batch_size % n == 0), None)
 
 
-def _halved(plan: Plan, outcome: Outcome) -> Again | None:
+def _halved(plan: Plan, outcome: Outcome, samples: int | None) -> Again | None:
     if plan.protocol.on_oom != "halve" or outcome.phase not in _TRAINING:
         return None
-    whole = plan.settings.batch_size
-    split = next_split(whole, plan.split)
+    split = next_split(samples or plan.settings.batch_size, plan.split)
     if split is None:
         return None
+    parts = f"each batch cut in {split}" if samples is None else f"{samples // split} samples a step"
+    whole = "the same samples" if samples is None else f"the same {samples} samples"
     words = (
-        f"going on with {whole // split} samples a step and {split} steps an update: the same {whole} samples make an "
-        "update as before. Not the same: batch normalisation sees smaller batches, dropout draws other numbers, and "
-        "an incomplete batch at the end of an epoch shares its update with the next one"
+        f"going on with {parts} and {split} steps an update: {whole} make an update as before. Not the same: batch "
+        "normalisation sees smaller batches, dropout draws other numbers, and an incomplete batch at the end of an "
+        "epoch shares its update with the next one"
     )
     return Again(plan=dataclasses.replace(plan, split=split), words=words)
 

@@ -35,11 +35,14 @@ class Protocol:
     silent_limit_s: float = 15.0
 
     def __post_init__(self) -> None:
-        if self.on_oom not in ON_OOM or self.retries < 0:
+        if self.on_oom not in ON_OOM:
             raise UsageError(
-                f"on_oom must be one of {', '.join(ON_OOM)}, and retries 0 or more. "
-                f"Received: {self.on_oom!r}, {self.retries!r}",
-                hint="For example: --on-oom halve --retries 3",
+                f"--on-oom must be one of {', '.join(ON_OOM)}. Received: {self.on_oom!r}",
+                hint="halve goes on with half the batch when memory runs out.",
+            )
+        if self.retries < 0:
+            raise UsageError(
+                f"--retries must be 0 or more. Received: {self.retries!r}", hint="For example: --retries 3"
             )
         if self.time_limit_s is not None and not 0 < self.time_limit_s < math.inf:
             raise UsageError(

@@ -17,8 +17,8 @@ from steptime.record.out_of_memory import needed_bytes
 from steptime.record.schema import Fault
 from steptime.worker.loading import first_line, is_out_of_memory
 
-# An operation that reads the next batch, in TensorFlow's messages.
-_READING = ("IteratorGetNext", "PyFunc", "from_generator")
+# The operation that reads the next batch, in TensorFlow's messages.
+_READING = "IteratorGetNext"
 # Keras' own function, in which the read and the step are one graph.
 _KERAS_STEP = "multi_step_on_iterator"
 _FRAME = re.compile(r'File "([^"]+)", line (\d+), in (.+)')
@@ -110,7 +110,7 @@ def _not_finite(error: InfiniteLossError, back: tuple[str, ...]) -> FaultError:
 def _in_data(error: BaseException, place: Place) -> FaultError | None:
     """Return what is known of data that failed while they were read; None when something else failed."""
     text = str(error)
-    if not any(sign in text for sign in _READING):
+    if _READING not in text:
         return None
     if _KERAS_STEP in text and place.step:
         # The optimizer's count does not wait for the data: TensorFlow runs it beside the read that fails.

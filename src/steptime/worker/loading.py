@@ -86,14 +86,16 @@ def guarded(call: Callable[[], Any], what: str) -> Any:
 
 def is_full_disk(error: BaseException) -> bool:
     """Whether an error says that the disk, or the person's share of it, is full."""
-    return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+    # TensorFlow's file systems say it with the error that its allocators use.
+    by_tensorflow = "ResourceExhausted" in type(error).__name__ and "No space left on device" in str(error)
+    return by_tensorflow or (isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT))
 
 
 def is_out_of_memory(error: BaseException) -> bool:
     """Whether an error says that the memory of the host or of the device is used up."""
     # TensorFlow's allocator raises ResourceExhaustedError; XLA puts its code into the text of another error.
     exhausted = "ResourceExhausted" in type(error).__name__ or "RESOURCE_EXHAUSTED" in str(error)
-    return isinstance(error, MemoryError) or exhausted
+    return isinstance(error, MemoryError) or (exhausted and not is_full_disk(error))
 
 
 def first_line(error: BaseException) -> str:

@@ -14,7 +14,7 @@ from steptime.engine import private_keras
 from steptime.errors import RunError
 from steptime.plan.plan import Plan
 from steptime.plan.settings import Settings
-from steptime.worker.data import Part, leaves
+from steptime.worker.data import Part, leaves, slice_of
 from steptime.worker.job import Data
 
 
@@ -74,7 +74,12 @@ def split_data(data: Data, split: int) -> Data:
             f"Received: {type(stream).__name__} with {size or 'unknown'} samples a batch",
             hint="Let the workload make smaller batches.",
         )
-    return dataclasses.replace(data, training=Part(stream=stream.rebatch(size // split)))
+    return dataclasses.replace(
+        data,
+        training=Part(stream=stream.rebatch(size // split)),
+        x=slice_of(data.x, size // split),
+        y=None if data.y is None else slice_of(data.y, size // split),
+    )
 
 
 def split_updates(model: keras.Model, split: int) -> tuple[str, ...]:

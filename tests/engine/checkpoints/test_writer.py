@@ -66,7 +66,7 @@ def test_a_full_disk_costs_the_new_one_and_none_of_the_old(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as patched:
-        patched.setattr(files, "_write_arrays", full)
+        patched.setattr(files, "write_arrays", full)
         write_all(writer, draft(2))
 
     assert kept(tmp_path) == [1]

@@ -77,3 +77,12 @@ def test_the_devices_say_what_they_did_and_leave_out_what_is_not_known() -> None
     text = render_text(run_page(make_record(devices=(DeviceUse(**(unknown | known)),))), 100)
 
     assert "Devices during the training\n  cpu  busy 95.0 %, 40.0 % by others\n" in text
+
+
+def test_the_page_says_what_checkpoints_cost() -> None:
+    cost = {"written": 3, "bytes": 2 << 20, "stall_s": 0.05, "write_s": 0.2, "share": 0.001}
+    page = render_text(run_page(make_record(execution={"reason": "graph", "checkpoints": cost})))
+
+    assert "3 written, the last of 2.00 MiB; training stood still for 50.0 ms (0.1 %)" in page
+    none = run_page(make_record(execution={"reason": "graph", "checkpoints": {**cost, "written": 0}}))
+    assert "none was written" in render_text(none)

@@ -18,13 +18,13 @@ import re
 import shutil
 import stat
 import zipfile
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from steptime.engine.checkpoints.arrays import Arrays, dtype_name, read_arrays, write_arrays
 from steptime.errors import RecordError
 
 FORMAT = 1
@@ -37,8 +37,6 @@ _NAME = re.compile(r"(\d{6,9})-epoch(\d{1,9})-step(\d{1,12})")
 # A manifest holds a line a file and an array.
 _LARGEST_MANIFEST_BYTES = 64 << 20
 _HINT = "The checkpoint before it is used where there is one."
-
-Arrays = Sequence[np.ndarray[Any, Any]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +86,8 @@ def write(folder: Path, name: str, arrays: Arrays, state: Any, iterator: Path | 
         name: From `name_of`.
         arrays: Numbers only.
         state: JSON types.
-        iterator: Prefix of the two files that TensorFlow wrote for an iterator; they are moved.
+        iterator: Prefix of the two files that TensorFlow wrote for an iterator, alone in a folder; they are moved,
+            and the folder is removed.
 
     Returns:
         Its size in bytes.
@@ -102,14 +101,14 @@ def write(folder: Path, name: str, arrays: Arrays, state: Any, iterator: Path | 
         if iterator is not None:
             for file in ITERATOR_FILES:
                 iterator.with_name(iterator.name + file.removeprefix("iterator")).replace(part / file)
-        _write_arrays(part / VARIABLES, arrays)
+        write_arrays(part / VARIABLES, arrays)
         (part / STATE).write_bytes(json.dumps(state, allow_nan=False).encode())
         sizes = {path.name: path.stat().st_size for path in part.iterdir()}
         files = {name: {"bytes": size, "sha256": _digest(part / name)} for name, size in sizes.items()}
         content = {
             "format": FORMAT,
             "files": files,
-            "arrays": [[_dtype_name(array), list(array.shape)] for array in arrays],
+            "arrays": [[dtype_name(array), list(array.shape)] for array in arrays],
         }
         (part / MANIFEST).write_text(
             json.dumps({"sha256": _digest_of(content), "content": content}, indent=0)
@@ -122,6 +121,9 @@ def write(folder: Path, name: str, arrays: Arrays, state: Any, iterator: Path | 
     except BaseException:
         shutil.rmtree(part, ignore_errors=True)
         raise
+    finally:
+        if iterator is not None:
+            shutil.rmtree(iterator.parent, ignore_errors=True)
     return sum(sizes.values())
 
 
@@ -139,7 +141,7 @@ def read(path: Path) -> Stored:
     blobs = {name: _read_checked(path, name, facts) for name, facts in files.items()}
     try:
         state = json.loads(blobs[STATE])
-        arrays = _parse_arrays(path / VARIABLES, content["arrays"])
+        arrays = read_arrays(path / VARIABLES, content["arrays"])
     except (ValueError, RecursionError, KeyError, TypeError, zipfile.BadZipFile, OSError) as error:
         raise _torn(path, str(error)) from None
     if not isinstance(state, dict):
@@ -234,66 +236,6 @@ def _read_file(path: Path, limit_bytes: int) -> bytes:
     if path.stat().st_size > limit_bytes:
         raise OSError(f"{path.name} is larger than {limit_bytes} bytes")
     return path.read_bytes()
-
-
-def _write_arrays(path: Path, arrays: Arrays) -> None:
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
-        for number, array in enumerate(arrays):
-            if array.dtype.hasobject:
-                raise ValueError(f"array {number} holds Python objects")
-            with archive.open(zipfile.ZipInfo(f"v{number}.npy"), "w", force_zip64=True) as file:
-                np.lib.format.write_array(file, _plain(array), allow_pickle=False)
-
-
-def _parse_arrays(path: Path, declared: Any) -> list[np.ndarray[Any, Any]]:
-    arrays = []
-    with zipfile.ZipFile(path) as archive:
-        for number, (dtype_name, shape) in enumerate(declared):
-            member = archive.getinfo(f"v{number}.npy")
-            # Stored as it is, a member cannot be larger than its file: nobody can declare more than there is.
-            if member.compress_type != zipfile.ZIP_STORED or member.file_size > path.stat().st_size:
-                raise ValueError(f"{member.filename} must be stored uncompressed")
-            arrays.append(_parse_array(archive, member, dtype_name, tuple(shape)))
-    return arrays
-
-
-def _parse_array(
-    archive: zipfile.ZipFile, member: zipfile.ZipInfo, dtype_name: str, shape: tuple[int, ...]
-) -> np.ndarray[Any, Any]:
-    dtype = _dtype(dtype_name)
-    with archive.open(member) as file:
-        version = np.lib.format.read_magic(file)
-        header = (
-            np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-        )
-        stored_shape, fortran, stored_dtype = header(file)
-        content = file.read()
-    count = int(np.prod(shape, dtype=object)) if shape else 1
-    if stored_shape != shape or stored_dtype.hasobject or len(content) != count * dtype.itemsize:
-        raise ValueError(f"{member.filename} must be {dtype_name} of shape {shape}")
-    flat = np.frombuffer(content, dtype)
-    return np.array(flat.reshape(shape, order="F" if fortran else "C"))
-
-
-def _dtype_name(array: np.ndarray[Any, Any]) -> str:
-    return str(array.dtype.name if array.dtype.kind == "V" else array.dtype.str)
-
-
-def _dtype(name: Any) -> "np.dtype[Any]":
-    if name in ("bfloat16", "float8_e4m3fn", "float8_e5m2"):
-        import ml_dtypes  # comes with TensorFlow
-
-        dtype: np.dtype[Any] = np.dtype(getattr(ml_dtypes, name))
-        return dtype
-    dtype = np.dtype(str(name))
-    if dtype.kind not in "biufcU" or dtype.itemsize == 0:
-        raise ValueError(f"an array of {name}")
-    return dtype
-
-
-def _plain(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """NumPy's format does not know bfloat16: such arrays are stored by their bits."""
-    return array.view(f"u{array.dtype.itemsize}") if array.dtype.kind == "V" else array
 
 
 def _digest(path: Path) -> str:

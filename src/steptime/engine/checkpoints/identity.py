@@ -62,6 +62,13 @@ def differences(kept: Mapping[str, Any], now: Mapping[str, Any], kept_rate: floa
     return found if more <= 0 else [*found[:_SHOWN], f"and {more} more"]
 
 
+def accumulation_of(identity: Mapping[str, Any]) -> int:
+    """Steps that Keras' optimizer takes for one update."""
+    optimizer = (identity.get("compile") or {}).get("optimizer")
+    config = optimizer.get("config") if isinstance(optimizer, dict) else None
+    return int((config or {}).get("gradient_accumulation_steps") or 1)
+
+
 def _compare(where: str, kept: Any, now: Any, found: list[str]) -> None:
     if isinstance(kept, dict) and isinstance(now, dict):
         for key in sorted(kept.keys() | now.keys()):
@@ -111,12 +118,12 @@ def learning_rate_of(model: keras.Model) -> float | None:
 
 
 def _data(feed: ArrayFeed | StreamFeed) -> dict[str, Any]:
-    specs = [
-        f"{s.dtype.name}{s.shape[1:]}" for s in tf.nest.flatten(feed.element_spec) if hasattr(s, "dtype")
-    ]
-    if not isinstance(feed, ArrayFeed):
-        return {"elements": specs}
-    return {"elements": specs, "samples": feed.samples, "content": _digest(feed)}
+    specs = [s for s in tf.nest.flatten(feed.element_spec) if hasattr(s, "dtype")]
+    if isinstance(feed, ArrayFeed):
+        elements = [f"{spec.dtype.name}{list(spec.shape[1:])}" for spec in specs]
+        return {"elements": elements, "samples": feed.samples, "content": _digest(feed)}
+    batches = [f"{spec.dtype.name}{spec.shape}" for spec in specs]
+    return {"batches": batches, "number_of_batches": feed.num_batches}
 
 
 def _digest(feed: ArrayFeed) -> str:

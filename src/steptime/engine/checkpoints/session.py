@@ -4,6 +4,8 @@ import contextlib
 import datetime
 import math
 import os
+import shutil
+import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -15,25 +17,23 @@ import numpy as np
 from steptime.engine.assembly import Engine
 from steptime.engine.checkpoints import callbacks as memories
 from steptime.engine.checkpoints import format as files
-from steptime.engine.checkpoints import opening, snapshot
+from steptime.engine.checkpoints import snapshot
+from steptime.engine.checkpoints.former import best_of, find_former
 from steptime.engine.checkpoints.identity import identity_of, learning_rate_of
 from steptime.engine.checkpoints.lock import lock
 from steptime.engine.checkpoints.policy import Checkpoints
 from steptime.engine.checkpoints.rhythm import Rhythm
-from steptime.engine.checkpoints.state import LoopState, Position, TrainingState
-from steptime.engine.checkpoints.values import decode
+from steptime.engine.checkpoints.state import Position, TrainingState
 from steptime.engine.checkpoints.variables import Named, variables_of
 from steptime.engine.checkpoints.voice import Voice
 from steptime.engine.checkpoints.writer import Draft, Writer
 from steptime.engine.distribution.engine import GroupEngine
 from steptime.engine.distribution.group import Group
-from steptime.engine.distribution.sameness import check_same
 from steptime.engine.feeds.arrays import ArrayFeed
 from steptime.engine.feeds.stream import StreamFeed
 from steptime.engine.report import CheckpointCost
 from steptime.engine.request import FitRequest
 from steptime.engine.stop import StopRequested
-from steptime.errors import RecordError
 from steptime.plan.cadence import Every, parse_every
 from steptime.plan.codec import to_json
 
@@ -53,7 +53,7 @@ class Session:
         group: Who trains together: then the chief writes, between epochs only, and all read. None for one device.
 
     Attributes:
-        start: Where the training goes on; None where it begins.
+        former: The checkpoint to go on from; None where the training begins.
 
     Raises:
         UsageError: Something has changed since the checkpoint, or the folder is not as the policy says.
@@ -79,45 +79,31 @@ class Session:
         self._voice = Voice(policy.tell)
         self._identity = identity_of(model, feed, request)
         self._versions = snapshot.versions(1 if group is None else group.replicas)
-        self._lock: IO[bytes] | None = None
-        if self._is_writer:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            self._lock = lock(self._folder)
+        self._lock = self._lock_folder() if self._is_writer else None
         try:
-            if self._is_writer:
-                files.remove_parts(self._folder)
-            self._stored = opening.find(policy, self._voice)
-            self._state = None if self._stored is None else self._check(self._stored)
+            self.former = find_former(policy, self._identity, self._voice, group)
         except BaseException:
-            self.close()
+            if self._lock is not None:
+                self._lock.close()
             raise
-        self.start: Position | None = None if self._state is None else self._state.position
-        self._check_same_start()
         self._prepare()
 
-    def _check(self, stored: files.Stored) -> TrainingState:
-        return opening.check(stored, self._identity, self._policy, self._voice, self._versions)
-
-    def _check_same_start(self) -> None:
-        """All processes go on at the same place.
-
-        Raises:
-            UsageError: They do not see the same checkpoints.
-        """
-        if self._group is not None:
-            name = "none" if self._stored is None else self._stored.path.name
-            check_same(self._group, {"newest checkpoint": name})
+    def _lock_folder(self) -> IO[bytes]:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        locked = lock(self._folder)
+        files.remove_parts(self._folder)
+        return locked
 
     def _prepare(self) -> None:
         policy = self._policy
         self._sequence = max((files.sequence_of(path) for path in files.listed(self._folder)), default=0)
-        best = opening.best_of(self._folder) if policy.best else None
+        best = best_of(self._folder) if policy.best else None
         self._writer = Writer(self._folder, policy.keep, best, self._voice.warn)
         self._begin_s = time.perf_counter()
         self._stall_s = self._last_stall_s = 0.0
         every = parse_every(policy.every)
         self._every = every if every is not None else Every()
-        self._rhythm = Rhythm(self._every, self._begin_s, self.start.steps_done if self.start else 0)
+        self._rhythm = Rhythm(self._every, self._begin_s, self.former.start.steps_done if self.former else 0)
         self._variables: list[Named] = []
         self._seeds: dict[str, np.ndarray[Any, Any]] = {}
         self._engine: Engine | GroupEngine | None = None
@@ -133,71 +119,6 @@ class Session:
     def notes(self) -> tuple[str, ...]:
         """What was said until now."""
         return tuple(self._voice.said)
-
-    # -- going on --------------------------------------------------------------------------------------------
-
-    @property
-    def loops(self) -> LoopState | None:
-        """Which loops ran before; None where they must be tried anew."""
-        if self._state is None or not opening.is_same(self._state, self._identity, self._versions):
-            return None
-        return self._state.loops
-
-    def put_back(self, engine: Engine | GroupEngine) -> Any:
-        """Gives variables, callbacks and data what they held.
-
-        Returns:
-            Loss and metrics of the epoch so far.
-
-        Raises:
-            UsageError: The model has other variables.
-            RecordError: The content is not that of a checkpoint of this version.
-        """
-        assert self._stored is not None
-        assert self._state is not None
-        state, arrays = self._state, self._stored.arrays
-        for text in snapshot.put_back_variables(
-            state,
-            arrays,
-            self._named(engine),
-            allow_different=self._policy.allow_different,
-        ):
-            self._voice.warn(text)
-        try:
-            logs = decode(state.logs, arrays)
-            notes = memories.put_back(self._callbacks, state.callbacks, arrays)
-            self._put_back_data()
-        except (ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
-            raise RecordError(
-                f"{self._stored.path} must hold what this version writes. {type(error).__name__}: {error}",
-                hint="Start anew in another folder.",
-            ) from error
-        for text in notes:
-            self._voice.warn(text)
-        arrays.clear()
-        return logs
-
-    def _named(self, engine: Engine | GroupEngine) -> list[Named]:
-        # Between epochs metrics are empty, and reading those of a group takes all its processes.
-        return variables_of(self._model, engine.touched, metrics=self._group is None)
-
-    def _put_back_data(self) -> None:
-        assert self._stored is not None
-        assert self._state is not None
-        state = self._state
-        iterator = self._stored.path / "iterator" if self._stored.has_iterator else None
-        start_s = time.perf_counter()
-        inside = state.position.phase == "steps"
-        if not self._feed.go_on(state.feed, iterator, inside_epoch=inside):
-            self._model.reset_metrics()
-            self._voice.warn(
-                f"epoch {state.position.epoch + 1} begins again: its position means nothing in other batches"
-            )
-        if isinstance(self._feed, StreamFeed) and iterator is None and state.position.steps_done:
-            seconds = time.perf_counter() - start_s
-            self._voice.say(f"{state.position.steps_done} batches were read again in {seconds:.1f} s")
-
-    # -- taking the next -------------------------------------------------------------------------------------
 
     def attach(self, engine: Engine | GroupEngine) -> None:
         """Tells which machinery runs now."""
@@ -270,7 +191,9 @@ class Session:
             self._seeds = {}
 
     def close(self) -> None:
-        """Lets other processes train in the folder."""
+        """Lets other processes train in the folder; waits for what is being written, unless interrupted."""
+        if not isinstance(sys.exception(), KeyboardInterrupt):
+            self._writer.wait()
         if self._lock is not None:
             self._lock.close()
 
@@ -339,11 +262,15 @@ class Session:
     def _save_iterator(self) -> Path | None:
         if not isinstance(self._feed, StreamFeed):
             return None
-        folder = self._folder / f"{files.PART}{os.getpid()}-iterator"
-        folder.mkdir(exist_ok=True)
+        folder = self._folder / f"{files.PART}{os.getpid()}-iterator-{self._sequence}"
+        try:
+            folder.mkdir(parents=True)
+        except OSError:
+            return None  # Then the writer cannot write either, and says so.
         why_not = self._feed.save_iterator(folder / "iterator")
         if why_not is None:
             return folder / "iterator"
+        shutil.rmtree(folder, ignore_errors=True)
         if self._feed.why_not_saved is None:
             self._voice.warn(
                 f"the position in the data cannot be saved ({why_not}): a resume reads them again from the beginning"
@@ -354,7 +281,7 @@ class Session:
         # Layers and optimizers make variables until the first step; after it there are no new ones.
         assert self._engine is not None
         if not self._variables:
-            self._variables = self._named(self._engine)
+            self._variables = variables_of(self._model, self._engine.touched, metrics=self._group is None)
         return self._variables
 
     def _score(self, position: Position, logs: Mapping[str, Any]) -> float | None:

@@ -110,3 +110,16 @@ def put_back_variables(
         if named.name in values:
             named.variable.assign(values[named.name].astype(tf.as_dtype(named.variable.dtype).as_numpy_dtype))
     return different
+
+
+def scale_iterations(variables: Sequence[Named], now: int, then: int) -> None:
+    """Counts an optimizer's steps in those of now, where gradients are accumulated over other numbers of steps.
+
+    Args:
+        variables: After they were put back.
+        now: Steps to an update.
+        then: Steps to an update when the checkpoint was taken.
+    """
+    for named in variables if now != then else ():
+        if named.name.endswith("/iteration"):
+            named.variable.assign(named.variable * now // then)

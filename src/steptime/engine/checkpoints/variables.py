@@ -61,7 +61,7 @@ def _numbered(found: Iterable[tuple[str, Any]]) -> list[Named]:
     seen: dict[str, int] = {}
     named = []
     for name, variable in found:
-        plain = re.sub(r"_\d+(?=/|:|$)", "", name)
+        plain = re.sub(r"_\d+(?=_|/|:|$)", "", name)
         seen[plain] = seen.get(plain, 0) + 1
         named.append(Named(plain if seen[plain] == 1 else f"{plain} ({seen[plain]})", variable))
     return named

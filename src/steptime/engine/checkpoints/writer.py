@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from steptime.engine.checkpoints import format as files
+from steptime.engine.checkpoints.arrays import Arrays
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +24,7 @@ class Draft:
     """
 
     name: str
-    arrays: files.Arrays
+    arrays: Arrays
     state: Any
     iterator: Path | None
     score: float | None
@@ -74,10 +75,10 @@ class Writer:
         start_s = time.perf_counter()
         try:
             size_bytes = files.write(self._folder, draft.name, draft.arrays, draft.state, draft.iterator)
-        except OSError as error:
+        except (OSError, ValueError, TypeError, MemoryError) as error:
             self._warn(
-                f"a checkpoint could not be written ({error.strerror or error}): training goes on, and the "
-                "checkpoints before it are kept"
+                f"a checkpoint could not be written ({getattr(error, 'strerror', None) or error}): training goes "
+                "on, and the checkpoints before it are kept"
             )
             return
         if draft.score is not None and (self._best is None or draft.score > self._best[1]):

@@ -104,6 +104,9 @@ class StreamFeed:
 
         Returns:
             True.
+
+        Raises:
+            ValueError: The iterator's state is that of other data.
         """
         step = int(state["step"])
         if iterator is None:
@@ -116,7 +119,10 @@ class StreamFeed:
                 self.begin_epoch()
                 self.claim(step)
             self._iterator = self._epochs.go_on(state, self._iterator if inside_epoch else None)
-            tf.train.Checkpoint(iterator=self._iterator).read(str(iterator)).assert_consumed()
+            try:
+                tf.train.Checkpoint(iterator=self._iterator).read(str(iterator)).assert_consumed()
+            except (tf.errors.OpError, AssertionError) as error:
+                raise ValueError(f"the iterator's state does not fit these data: {error}") from error
         self._has_begun = bool(state["has_begun"])
         self._step = step
         self._epochs.set_counts(state)

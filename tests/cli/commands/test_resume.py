@@ -1,0 +1,112 @@
+"""``steptime resume`` and ``train --resume auto``: which run goes on, and when none can."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from steptime.device.find import GpuSearch
+from steptime.engine.checkpoints import format as files
+from steptime.record.schema import Outcome
+from steptime.record.store import RECORD_FILE, create_run_folder, read_plan, write_record
+from steptime.testing import FakeLauncher, make_plan, make_record
+
+STOPPED = Outcome(status="interrupted", phase="train", reason="stopped by a signal", exit_code=130)
+
+
+@pytest.fixture(autouse=True)
+def launcher(monkeypatch: pytest.MonkeyPatch) -> FakeLauncher:
+    fake = FakeLauncher(make_record())
+    monkeypatch.setattr(
+        "steptime.device.find.find_gpus", lambda: GpuSearch((), "no NVIDIA driver", "install it")
+    )
+    monkeypatch.setattr("steptime.launch.process.ProcessLauncher", lambda: fake)
+    return fake
+
+
+def interrupted(here: Path, outcome: Outcome = STOPPED, **settings: Any) -> Path:
+    """A run that left a checkpoint."""
+    plan = make_plan(**settings)
+    folder = create_run_folder(here / "runs", "train", plan)
+    write_record(folder, make_record(plan, outcome=outcome))
+    files.write(folder / "checkpoints", files.name_of(1, 0, 5), [np.zeros(1)], {})
+    return folder
+
+
+def test_a_run_goes_on_in_its_own_folder_by_its_own_plan(
+    steptime: Any, here: Path, launcher: FakeLauncher
+) -> None:
+    folder = interrupted(here, epochs=7)
+
+    answer = steptime("resume", "last")
+
+    assert answer.code == 0
+    assert launcher.plans[0].settings == read_plan(folder)[0].settings
+    assert launcher.plans[0].settings.epochs == 7
+    assert not launcher.plans[0].allow_different
+    assert (folder / RECORD_FILE).exists()
+    assert len(list((here / "runs" / "train").iterdir())) == 1
+
+
+def test_it_can_be_made_longer_and_differences_allowed(
+    steptime: Any, here: Path, launcher: FakeLauncher
+) -> None:
+    folder = interrupted(here, epochs=7)
+
+    answer = steptime("resume", str(folder), "--epochs", "9", "--allow-different")
+
+    assert answer.code == 0
+    assert launcher.plans[0].settings.epochs == 9
+    assert read_plan(folder)[0].allow_different
+
+
+def test_without_a_checkpoint_nothing_is_started(steptime: Any, here: Path, launcher: FakeLauncher) -> None:
+    create_run_folder(here / "runs", "train", make_plan())
+
+    answer = steptime("resume", "last")
+
+    assert answer.code == 2
+    assert "must hold a checkpoint. There is none." in answer.err
+    assert launcher.plans == []
+
+
+def test_a_run_that_does_not_exist_is_refused(steptime: Any) -> None:
+    answer = steptime("resume", "nothing")
+
+    assert answer.code == 2
+    assert "must exist" in answer.err
+
+
+@pytest.mark.parametrize(
+    ("kept", "goes_on"),
+    [
+        ({"epochs": 3}, True),
+        ({"epochs": 4}, False),
+        ({"epochs": 3, "batch_size": 64}, False),
+        ({"epochs": 3, "outcome": Outcome(status="ok", phase="save")}, False),
+    ],
+)
+def test_auto_goes_on_with_the_same_work_only(
+    steptime: Any, here: Path, kept: dict[str, Any], goes_on: bool
+) -> None:
+    folder = interrupted(here, **kept)
+
+    answer = steptime("train", "mnist-cnn", "--device", "cpu", "--epochs", "3", "--resume", "auto")
+
+    assert answer.code == 0
+    assert (f"goes on with {folder.relative_to(here)}" in answer.err) is goes_on
+    assert len(list((here / "runs" / "train").iterdir())) == (1 if goes_on else 2)
+
+
+def test_an_interrupted_run_says_how_to_go_on(
+    steptime: Any, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = interrupted(here)
+    again = FakeLauncher(make_record(outcome=STOPPED))
+    monkeypatch.setattr("steptime.launch.process.ProcessLauncher", lambda: again)
+
+    answer = steptime("resume", "last")
+
+    assert answer.code == 130
+    assert answer.err.rstrip().endswith(f"go on with: steptime resume {folder.relative_to(here)}")

@@ -1,0 +1,144 @@
+"""A training that is interrupted and goes on ends as if nothing had happened, to the last bit."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import steptime
+from steptime.engine.checkpoints import format as files
+from steptime.engine.checkpoints.lock import lock
+from steptime.errors import UsageError
+
+pytestmark = pytest.mark.tensorflow
+
+keras = pytest.importorskip("keras")
+
+
+@pytest.mark.parametrize(
+    ("kind", "loop"),
+    [
+        ("arrays", "graph"),
+        ("arrays", "xla"),
+        ("arrays", "keras"),
+        ("dataset", "graph"),
+        ("dataset that goes on", "graph"),
+        ("dataset of unknown length", "graph"),
+        ("generator", "graph"),
+    ],
+)
+def test_twice_interrupted_is_never_interrupted(job: Any, tmp_path: Path, kind: str, loop: str) -> None:
+    whole = job.train(kind, loop, tmp_path / "whole", policy={"every": "2steps"})
+    folder = tmp_path / "interrupted"
+    job.interrupt(kind, loop, folder, 0)  # within the first epoch
+
+    job.interrupt(kind, loop, folder, 4)  # somewhere else, in pieces of other lengths
+    resumed = job.train(kind, loop, folder, policy={"every": "1steps"})
+
+    assert job.end_of(resumed) == job.end_of(whole)
+    assert resumed[1].steptime.loop == loop
+    assert len(files.listed(folder)) == 3
+
+
+def test_a_validation_that_is_left_is_begun_again_from_the_same_weights(job: Any, tmp_path: Path) -> None:
+    class Leave(keras.callbacks.Callback):
+        def on_test_batch_end(self, batch: int, logs: Any = None) -> None:
+            if len(self.model.history.epoch) == 1:
+                raise steptime.StopRequested
+
+    with pytest.raises(steptime.StopRequested):
+        job.train("arrays", "graph", tmp_path, callbacks=[Leave()])
+
+    (path,) = files.listed(tmp_path)
+    assert files.read_state(path)["position"] == {
+        "epoch": 1, "step": job.STEPS, "phase": "validation", "steps_done": 2 * job.STEPS, "stopped": False,
+    }  # fmt: skip
+    assert job.end_of(job.train("arrays", "graph", tmp_path)) == job.end_of(
+        job.train("arrays", "graph", None)
+    )
+
+
+def test_an_ended_training_is_not_trained_again_and_can_be_made_longer(job: Any, tmp_path: Path) -> None:
+    job.train("arrays", "graph", tmp_path, epochs=2)
+
+    again = job.train("arrays", "graph", tmp_path, epochs=2)
+    longer = job.train("arrays", "graph", tmp_path)
+
+    assert again[1].epoch == [0, 1]
+    assert again[1].steptime.segments == ()
+    assert longer[1].history == job.train("arrays", "graph", None)[1].history
+
+
+def test_a_loss_that_is_no_number_never_replaces_a_good_checkpoint(job: Any, tmp_path: Path) -> None:
+    said: list[str] = []
+    weight = np.ones(len(job.X), "float32")
+    job.interrupt("arrays", "graph", tmp_path, 3, sample_weight=weight, policy={"every": "1steps"})
+    good = [path.name for path in files.listed(tmp_path)]
+
+    model = job.build()
+    model.compile(model.optimizer, lambda y, p: keras.ops.sum(p, -1) * np.nan)
+    policy = {"every": "1steps", "tell": said.append, "allow_different": True}
+    job.train("arrays", "graph", tmp_path, model=model, sample_weight=weight, policy=policy)
+
+    assert [path.name for path in files.listed(tmp_path)] == good
+    assert sum("not a number" in text for text in said) == 1
+
+
+def test_what_only_keras_can_do_is_refused_or_goes_without(job: Any, tmp_path: Path) -> None:
+    model = job.build()
+    model.run_eagerly = True
+
+    with pytest.raises(UsageError, match="run_eagerly"):
+        job.train("arrays", "auto", tmp_path, model=model)
+    _, history, _ = job.train("arrays", "auto", tmp_path, model=model, epochs=1, policy={"required": False})
+
+    assert history.steptime.checkpoints is None
+    assert files.listed(tmp_path) == []
+
+
+@pytest.mark.parametrize(("resume", "folder"), [(True, "empty"), (False, "kept")])
+def test_whoever_insists_is_heard(job: Any, kept: Path, tmp_path: Path, resume: bool, folder: str) -> None:
+    with pytest.raises(UsageError, match="must hold"):
+        job.train("arrays", "graph", kept if folder == "kept" else tmp_path, policy={"resume": resume})
+
+
+def test_two_trainings_do_not_share_a_folder(job: Any, tmp_path: Path) -> None:
+    with lock(tmp_path), pytest.raises(UsageError, match="One process at a time"):
+        job.train("arrays", "graph", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ({"every": "sometimes"}, "200steps"),
+        ({"every": "none"}, "how often"),
+        ({"keep": 0}, "keep"),
+        ({"resume": "perhaps"}, "resume"),
+    ],
+)
+def test_wrong_wishes_are_refused(given: dict[str, Any], named: str) -> None:
+    with pytest.raises(UsageError, match=named):
+        steptime.Checkpoints(folder="x", **given)
+
+
+def test_a_callback_that_cannot_be_kept_is_named(job: Any, tmp_path: Path) -> None:
+    said: list[str] = []
+
+    class Forgets(keras.callbacks.Callback):
+        pass
+
+    job.interrupt("arrays", "graph", tmp_path, 0, callbacks=[Forgets()], policy={"tell": said.append})
+
+    assert said == ["callback Forgets has no get_state and set_state: it starts afresh after a resume"]
+
+
+def test_the_cost_is_measured(job: Any, tmp_path: Path) -> None:
+    cost = job.train("arrays", "graph", tmp_path, epochs=1)[1].steptime.checkpoints
+
+    assert cost is not None
+    assert cost.written == 1
+    assert cost.bytes > 1000
+    assert cost.stall_s > 0
+    assert 0 < cost.share < 1
+    assert cost.write_s > 0
