@@ -14,6 +14,7 @@ from typing import Any
 from steptime.errors import UsageError
 from steptime.launch.luggage import pack
 from steptime.launch.placement import HIDE_EVERY_GPU
+from steptime.plan.cluster import CLUSTER_VARIABLE
 from steptime.plan.plan import Placement
 from steptime.plan.workload import Workload
 
@@ -78,9 +79,15 @@ def connected(workload: Workload, workers: int, resources: Resources) -> Iterato
         raise UsageError("--ray needs Ray. It is not installed here", hint=_INSTALL_HINT) from None
     with tempfile.TemporaryDirectory(prefix="steptime-") as luggage:
         pack(workload, Path(luggage), Path.cwd())
+        # Ray reports its use to its makers unless it is told not to: that is the person's decision.
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         # Ray Train would change into a folder of its own; the workload's files are where the process starts.
         os.environ["RAY_CHDIR_TO_TRIAL_DIR"] = "0"
-        variables = {key: value for key, value in os.environ.items() if key.startswith(_CARRIED)}
+        variables = {
+            key: value
+            for key, value in os.environ.items()
+            if key.startswith(_CARRIED) and key != CLUSTER_VARIABLE
+        }
         _connect(ray, address, {"working_dir": luggage, "env_vars": variables}, workers * resources.cpus)
         try:
             total = ray.cluster_resources()
