@@ -28,6 +28,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     shared.add_json_option(parser)
     parser.add_argument("--time-limit", type=float, metavar="SECONDS", help="end a run that takes longer")
     parser.add_argument("--export", metavar="FILE.keras", help="copy the trained model there as well")
+    parser.add_argument(
+        "--storage",
+        metavar="ADDRESS",
+        help="copy the run folder there at its end: a path, or an address such as s3://bucket/runs",
+    )
     parser.add_argument("--debug", action="store_true", help="print worker.log when the run fails")
 
 
@@ -39,6 +44,7 @@ def run(options: argparse.Namespace) -> int:
     from steptime.cli.raying import ray_resources
     from steptime.device.find import find_gpus
     from steptime.launch.placement import cpu_only_build
+    from steptime.launch.storage import open_storage
     from steptime.plan.plan import Plan, Protocol
     from steptime.plan.workload import parse_workload
     from steptime.record.store import create_run_folder
@@ -61,11 +67,15 @@ def run(options: argparse.Namespace) -> int:
         command=options.command_line,
     )
     shared.check_tensorflow()
+    storage = open_storage(options.storage) if options.storage else None
     folder = create_run_folder(shared.runs_folder(options), "train" if joined.rank == 0 else JOINING, plan)
     with make_progress(settings.epochs) as progress:
         record = launcher_of(settings, joined, resources).launch(plan, folder, progress.event)
     folder = settle(folder, joined)
-    return finish(record, folder, as_json=options.json, debug=options.debug)
+    code = finish(record, folder, as_json=options.json, debug=options.debug)
+    if storage is not None and joined.rank == 0:
+        output.say(f"copied to {storage.keep(folder)}")
+    return code
 
 
 def finish(record: "RunRecord", folder: Path, *, as_json: bool, debug: bool) -> int:
