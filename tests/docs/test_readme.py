@@ -37,6 +37,15 @@ ELSEWHERE = {
     "steptime scale my_job.py --run last": (
         "tests/cli/commands/test_scale.py::test_a_run_on_a_cpu_is_compared_over_networks_only_and_says_so"
     ),
+    "steptime scale --run last": (
+        "tests/cli/commands/test_scale.py::test_a_gpu_that_waits_is_to_be_made_busy_first"
+    ),
+    "steptime train my_job.py --devices all": (
+        "tests/launch/test_placement.py::test_every_worker_gets_equally_many_gpus"
+    ),
+    "steptime train my_job.py --workers 2 --local": (
+        "tests/launch/test_group.py::test_a_group_ends_when_all_have_ended_and_the_chief_is_heard"
+    ),
     "steptime compare --arm gpu,devices=1 --arm gpu,devices=2": (
         "tests/analysis/test_efficiency.py::test_a_comparison_says_how_well_devices_scale"
     ),

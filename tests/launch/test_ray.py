@@ -36,7 +36,7 @@ def write(**event):
     with (Path(folder) / "events.jsonl").open("a") as file:
         file.write(json.dumps({"kind": "note", **event}) + "\\n")
 
-names = ("CUDA_VISIBLE_DEVICES", "TF_USE_LEGACY_KERAS", "TF_OF_THE_PERSON", "KERAS_BACKEND")
+names = ("CUDA_VISIBLE_DEVICES", "TF_USE_LEGACY_KERAS", "TF_NUM_OF_THE_PERSON", "KERAS_BACKEND")
 write(config=config, variables={name: os.environ.get(name) for name in names}, target=plan["workload"]["target"],
       ray=os.getppid())
 print("said", flush=True)
@@ -70,12 +70,12 @@ def plan(home: Path) -> Plan:
 def cluster(plan: Plan) -> Iterator[None]:
     """One Ray for all tests: starting it takes seconds."""
     os.environ.pop("RAY_ADDRESS", None)
-    os.environ["TF_OF_THE_PERSON"] = "carried"
+    os.environ["TF_NUM_OF_THE_PERSON"] = "carried"
     with connected(plan.workload, 2, Resources()) as found:
         assert found.is_local
         assert found.cpus >= 2
         yield
-    os.environ.pop("TF_OF_THE_PERSON")
+    os.environ.pop("TF_NUM_OF_THE_PERSON")
 
 
 Start = Callable[[str], Any]
@@ -122,7 +122,7 @@ def test_workers_know_each_other_and_their_ends_are_known(run: tuple[Path, Start
     assert said[0]["config"]["cluster"] == said[1]["config"]["cluster"]
     assert len(set(said[0]["config"]["cluster"]["worker"])) == 2
     assert said[0]["variables"] == {
-        "CUDA_VISIBLE_DEVICES": "-1", "TF_USE_LEGACY_KERAS": None, "TF_OF_THE_PERSON": "carried",
+        "CUDA_VISIBLE_DEVICES": "-1", "TF_USE_LEGACY_KERAS": None, "TF_NUM_OF_THE_PERSON": "carried",
         "KERAS_BACKEND": "tensorflow",
     }  # fmt: skip
     assert said[0]["target"] == str(home / "job.py")

@@ -167,6 +167,7 @@ class _View:
             return
         if rank in self._actors:
             ray.kill(self._actors[rank])
+        self._failure = self._failure or f"it did not answer for {_END_S:.0f} s"
         self._lose(rank)
 
     def end(self, thread: threading.Thread) -> None:

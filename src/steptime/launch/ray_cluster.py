@@ -4,6 +4,7 @@ import dataclasses
 import logging
 import math
 import os
+import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,8 +20,10 @@ from steptime.plan.workload import Workload
 
 ADDRESS_VARIABLE = "RAY_ADDRESS"
 _INSTALL_HINT = "pip install 'steptime[ray]', here and on every node of the cluster."
-# Read by TensorFlow and its libraries: what a person sets here holds on the workers, too.
-_CARRIED = ("TF_", "XLA_", "NCCL_", "KERAS_")
+# What TensorFlow and its libraries read holds on the workers, too. No other TF_ variable: Terraform's hold secrets.
+_CARRIED = re.compile(
+    r"(XLA|NCCL|KERAS)_\w+|TF_(CPP|CUDNN|DETERMINISTIC|DISABLE|ENABLE|FORCE|GPU|NUM|SET|USE|XLA)_?\w*"
+)
 _LOCAL_STORE_BYTES = 256 * 2**20
 
 
@@ -78,9 +81,11 @@ def connected(workload: Workload, workers: int, resources: Resources) -> Iterato
         raise UsageError("--ray needs Ray. It is not installed here", hint=_INSTALL_HINT) from None
     with tempfile.TemporaryDirectory(prefix="steptime-") as luggage:
         pack(workload, Path(luggage), Path.cwd())
+        # Ray reports its use to its makers unless it is told not to: that is the person's decision.
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         # Ray Train would change into a folder of its own; the workload's files are where the process starts.
         os.environ["RAY_CHDIR_TO_TRIAL_DIR"] = "0"
-        variables = {key: value for key, value in os.environ.items() if key.startswith(_CARRIED)}
+        variables = {key: value for key, value in os.environ.items() if _CARRIED.fullmatch(key)}
         _connect(ray, address, {"working_dir": luggage, "env_vars": variables}, workers * resources.cpus)
         try:
             total = ray.cluster_resources()
@@ -106,10 +111,15 @@ def _connect(ray: Any, address: str, runtime_env: dict[str, Any], cpus: float) -
             **own,
         )
     except (ConnectionError, ValueError, RuntimeError, TimeoutError) as error:
+        words = " ".join(str(error).split())[:200]
+        if address:
+            raise UsageError(
+                f"{ADDRESS_VARIABLE} must name a cluster that answers. Received: {address!r} ({words})",
+                hint="`ray status` on the same machine shows whether it is up; unset the variable to try it here.",
+            ) from None
         raise UsageError(
-            f"{ADDRESS_VARIABLE} must name a cluster that answers. Received: {address or 'none'}"
-            f" ({' '.join(str(error).split())[:200]})",
-            hint="`ray status` on the same machine shows whether it is up; unset the variable to try it here.",
+            f"A Ray must start on this machine. Received: {words}",
+            hint="Its logs are in /tmp/ray/session_latest/logs; a machine that is too busy is a frequent reason.",
         ) from None
 
 

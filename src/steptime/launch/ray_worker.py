@@ -45,8 +45,8 @@ _PORTS = range(20_000, 32_000)
 _FOLLOWER = (
     "import ctypes, os, sys\n"
     "if sys.platform == 'linux': ctypes.CDLL(None).prctl(1, 9)\n"
-    "if os.getppid() == int(sys.argv[1]):\n"
-    "    os.execv(sys.executable, [sys.executable, *sys.argv[2:]])"
+    "if os.getppid() != int(sys.argv[1]): sys.exit(1)\n"
+    "os.execv(sys.executable, [sys.executable, *sys.argv[2:]])"
 )
 
 

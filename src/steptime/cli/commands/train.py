@@ -48,6 +48,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="when memory runs out: stop (default), or halve the batch and take twice the steps an update",
     )
     parser.add_argument("--export", metavar="FILE.keras", help="copy the trained model there as well")
+    parser.add_argument(
+        "--storage",
+        metavar="ADDRESS",
+        help="copy the run folder there at its end: a path, or an address such as s3://bucket/runs",
+    )
     parser.add_argument("--debug", action="store_true", help="print worker.log when the run fails")
 
 
@@ -61,6 +66,7 @@ def run(options: argparse.Namespace) -> int:
     from steptime.device.find import find_gpus
     from steptime.launch.attempts import run_attempts
     from steptime.launch.placement import cpu_only_build
+    from steptime.launch.storage import open_storage
     from steptime.plan.plan import Plan, Protocol
     from steptime.plan.workload import parse_workload
     from steptime.record.store import create_run_folder
@@ -86,6 +92,7 @@ def run(options: argparse.Namespace) -> int:
         command=options.command_line,
     )
     shared.check_tensorflow()
+    storage = open_storage(options.storage) if options.storage else None
     runs = shared.runs_folder(options)
     interrupted = find_interrupted(runs, plan) if options.resume == "auto" else None
     if interrupted is not None:
@@ -97,7 +104,10 @@ def run(options: argparse.Namespace) -> int:
         with make_progress(settings.epochs) as progress:
             record = run_attempts(plan, folder, launcher, progress.event)
         folder = settle(folder, joined)
-    return finish(record, folder, as_json=options.json, debug=options.debug)
+    code = finish(record, folder, as_json=options.json, debug=options.debug)
+    if storage is not None and joined.rank == 0:
+        output.say(f"copied to {storage.keep(folder)}")
+    return code
 
 
 def finish(record: "RunRecord", folder: Path, *, as_json: bool, debug: bool) -> int:

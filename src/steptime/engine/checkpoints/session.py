@@ -2,6 +2,7 @@
 
 import contextlib
 import datetime
+import io
 import math
 import os
 import shutil
@@ -79,12 +80,11 @@ class Session:
         self._voice = Voice(policy.tell)
         self._identity = identity_of(model, feed, request)
         self._versions = snapshot.versions(1 if group is None else group.replicas)
-        self._lock = self._lock_folder() if self._is_writer else None
+        self._lock = self._lock_folder() if self._is_writer else io.BytesIO()
         try:
             self.former = find_former(policy, self._identity, self._voice, group)
         except BaseException:
-            if self._lock is not None:
-                self._lock.close()
+            self._lock.close()
             raise
         self._prepare()
 
@@ -126,9 +126,7 @@ class Session:
 
     def limit(self, steps_done: int) -> int | None:
         """Most steps that may be trained in one piece."""
-        if self._group is not None:
-            return None
-        return self._rhythm.limit(steps_done)
+        return None if self._group is not None else self._rhythm.limit(steps_done)
 
     def between_steps(self, position: Position, logs: Mapping[str, Any]) -> None:
         """Takes one if it is due.
@@ -194,8 +192,7 @@ class Session:
         """Lets other processes train in the folder; waits for what is being written, unless interrupted."""
         if not isinstance(sys.exception(), KeyboardInterrupt):
             self._writer.wait()
-        if self._lock is not None:
-            self._lock.close()
+        self._lock.close()
 
     def cost(self) -> CheckpointCost:
         """What they cost until now."""
