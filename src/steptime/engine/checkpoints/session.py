@@ -2,7 +2,6 @@
 
 import contextlib
 import datetime
-import io
 import math
 import os
 import shutil
@@ -10,7 +9,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import keras
 import numpy as np
@@ -80,19 +79,17 @@ class Session:
         self._voice = Voice(policy.tell)
         self._identity = identity_of(model, feed, request)
         self._versions = snapshot.versions(1 if group is None else group.replicas)
-        self._lock = self._lock_folder() if self._is_writer else io.BytesIO()
+        self._lock = contextlib.ExitStack()
         try:
+            if self._is_writer:
+                self._folder.mkdir(parents=True, exist_ok=True)
+                self._lock.enter_context(lock(self._folder))
+                files.remove_parts(self._folder)
             self.former = find_former(policy, self._identity, self._voice, group)
         except BaseException:
             self._lock.close()
             raise
         self._prepare()
-
-    def _lock_folder(self) -> IO[bytes]:
-        self._folder.mkdir(parents=True, exist_ok=True)
-        locked = lock(self._folder)
-        files.remove_parts(self._folder)
-        return locked
 
     def _prepare(self) -> None:
         policy = self._policy
@@ -163,8 +160,8 @@ class Session:
 
     def _skips(self, group: Group, position: Position) -> bool:
         """Whether this process keeps nothing here: it is not the chief, or the epoch was broken off by a signal."""
-        asked = position.stopped and bool(group.gathered([float(self._is_stop_requested())]).any())
-        return asked or not self._is_writer
+        asked = position.stopped and group.gathered([float(self._is_stop_requested())]).any()
+        return bool(asked) or not self._is_writer
 
     @contextlib.contextmanager
     def validating(self, position: Position, logs: Mapping[str, Any]) -> Iterator[None]:
