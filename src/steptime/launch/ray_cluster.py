@@ -100,6 +100,7 @@ def _connect(ray: Any, address: str, runtime_env: dict[str, Any], cpus: float) -
     own: dict[str, Any] = {}
     if not address:
         # For trying: the workers share the processors there are.
+        os.environ.setdefault("RAY_TRAIN_ENABLE_PREEMPTION_WATCHER", "0")  # one process less to start
         own = {"num_cpus": max(os.cpu_count() or 1, math.ceil(cpus)), "include_dashboard": False}
         own |= {"object_store_memory": _LOCAL_STORE_BYTES}
     try:
