@@ -5,7 +5,7 @@ stop      stops one of three workers by SIGSTOP and measures how long until that
 overhead  times steptime.fit under MirroredStrategy against the loop of TensorFlow's guide on custom training with
           tf.distribute and against Keras' own fit, on the same work, in turns, in one process.
 
-Each part writes its section of results/scale_out.json.
+Each part writes its section of results/scale_out.json; trials are added to those that are there.
 """
 
 import argparse
@@ -46,7 +46,7 @@ def start(runs: Path, *more: str) -> "subprocess.Popen[str]":
         str(WORKERS),
     ]
     return subprocess.Popen(
-        [*command, "--local", "--batch-size", "48", "--epochs", "8", "--runs", str(runs), "--json", *more],
+        [*command, "--local", "--batch-size", "48", "--epochs", "6", "--set", "checkpoint_every=1epoch", "--runs", str(runs), "--json", *more],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"},
     )  # fmt: skip
@@ -294,7 +294,10 @@ def main() -> None:
         found = {"kill": kill, "stop": stop}[asked.part](asked.trials, asked.seed)
     if not asked.no_results:
         results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-        results[asked.part] = {"machine": about, "seed": asked.seed, **found}
+        earlier = results.get(asked.part, {}).get("trials", [])
+        if "trials" in found:
+            found["trials"] = [*earlier, *found["trials"]]
+        results[asked.part] = {"machine": about, **found}
         RESULTS.write_text(json.dumps(results, indent=1) + "\n")
 
 
