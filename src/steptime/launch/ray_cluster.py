@@ -83,6 +83,8 @@ def connected(workload: Workload, workers: int, resources: Resources) -> Iterato
         pack(workload, Path(luggage), Path.cwd())
         # Ray reports its use to its makers unless it is told not to: that is the person's decision.
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        # Its minute is too short for a machine that is busy, or that loads packages over a network.
+        os.environ.setdefault("RAY_TRAIN_WORKER_GROUP_START_TIMEOUT_S", "300")
         # Ray Train would change into a folder of its own; the workload's files are where the process starts.
         os.environ["RAY_CHDIR_TO_TRIAL_DIR"] = "0"
         variables = {key: value for key, value in os.environ.items() if _CARRIED.fullmatch(key)}
