@@ -50,6 +50,27 @@ ELSEWHERE = {
         "tests/cli/commands/test_compare_script.py::test_a_script_is_trained_in_turns_with_its_own_arguments"
     ),
     "steptime doctor": "tests/cli/commands/test_doctor.py::test_a_live_finding_that_only_slows_down_leaves_0",
+    "steptime scale my_job.py --run last": (
+        "tests/cli/commands/test_scale.py::test_a_run_on_a_cpu_is_compared_over_networks_only_and_says_so"
+    ),
+    "steptime scale --run last": (
+        "tests/cli/commands/test_scale.py::test_a_gpu_that_waits_is_to_be_made_busy_first"
+    ),
+    "steptime train my_job.py --devices all": (
+        "tests/launch/test_placement.py::test_every_worker_gets_equally_many_gpus"
+    ),
+    "steptime train my_job.py --workers 2 --local": (
+        "tests/launch/test_group.py::test_a_group_ends_when_all_have_ended_and_the_chief_is_heard"
+    ),
+    "steptime compare --arm gpu,devices=1 --arm gpu,devices=2": (
+        "tests/analysis/test_efficiency.py::test_a_comparison_says_how_well_devices_scale"
+    ),
+    "steptime doctor --workers a.json b.json": (
+        "tests/cli/commands/test_doctor.py::test_what_differs_between_the_machines_of_a_training_is_found"
+    ),
+    "steptime train my_job.py --workers 4 --ray": (
+        "tests/launch/test_ray_launcher.py::test_two_workers_on_ray_train_one_model_and_end_equal"
+    ),
     "steptime train my_job.py --retries 3": (
         "tests/worker/test_faults_survived.py::test_a_killed_worker_is_started_again_and_goes_on_from_its_checkpoint"
     ),

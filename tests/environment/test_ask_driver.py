@@ -98,3 +98,45 @@ def test_each_refusal_of_the_library_has_its_word(monkeypatch, message, word):
     found = ask_driver.ask([])
     assert found["nvml"] == word
     assert found["smi_works"] is False
+
+
+@pytest.mark.parametrize(
+    ("status", "level", "links", "peer"),
+    [
+        ({2: 0, 0: 0}, 50, "nvlink", True),
+        ({2: 6, 0: 0}, 10, "pcie", True),
+        ({2: 6, 0: 5}, 30, "host", False),
+        ({2: 6, 0: 5}, 50, "sockets", False),
+    ],
+)
+def test_two_gpus_are_asked_how_they_reach_each_other(monkeypatch, status, level, links, peer):
+    module = pynvml()
+    module.nvmlDeviceGetCount = lambda: 2
+    module.nvmlDeviceGetP2PStatus = lambda a, b, what: status[what]
+    module.nvmlDeviceGetTopologyCommonAncestor = lambda a, b: level
+    monkeypatch.setitem(sys.modules, "pynvml", module)
+    found = ask_driver.ask([])
+    assert (found["gpu_links"], found["gpu_peer"]) == (links, peer)
+
+
+def test_the_slowest_pair_of_several_gpus_counts(monkeypatch):
+    module = pynvml()
+    module.nvmlDeviceGetCount = lambda: 3
+    module.nvmlDeviceGetP2PStatus = lambda a, b, what: 0 if (a, b) == (0, 1) else 6
+    module.nvmlDeviceGetTopologyCommonAncestor = lambda a, b: 40
+    monkeypatch.setitem(sys.modules, "pynvml", module)
+    found = ask_driver.ask([])
+    assert (found["gpu_links"], found["gpu_peer"]) == ("host", False)
+
+
+def test_a_driver_that_does_not_tell_leaves_the_links_unknown(monkeypatch):
+    module = pynvml()
+    module.nvmlDeviceGetCount = lambda: 2
+    monkeypatch.setitem(sys.modules, "pynvml", module)
+    found = ask_driver.ask([])
+    assert (found["gpu_links"], found["gpu_peer"]) == (None, None)
+
+
+def test_one_gpu_has_no_links(facts):
+    found = facts(P2PStatus=0)
+    assert (found["gpu_links"], found["gpu_peer"]) == (None, None)

@@ -9,7 +9,7 @@ from steptime.device.device import DeviceFacts
 from steptime.device.find import FoundGpu, GpuSearch
 from steptime.errors import DeviceError
 from steptime.launch import placement
-from steptime.launch.placement import choose_placement, cpu_only_build
+from steptime.launch.placement import choose_placement, cpu_only_build, placement_of_worker
 
 CPU_ONLY = "the installed package is tensorflow-cpu, which is built without CUDA"
 
@@ -144,3 +144,64 @@ def test_the_installed_package_tells_whether_tensorflow_has_cuda(
     monkeypatch.setattr(sys, "platform", platform)
 
     assert cpu_only_build() == reason
+
+
+FOUR = GpuSearch(tuple(gpu(number) for number in range(4)), None, None)
+
+
+@pytest.mark.parametrize(
+    ("devices", "workers", "shown", "each"),
+    [
+        ("all", 1, "GPU-0,GPU-1,GPU-2,GPU-3", 4),
+        ("2", 1, "GPU-0,GPU-1", 2),
+        ("1", 2, "GPU-0,GPU-1", 1),
+        ("all", 2, "GPU-0,GPU-1,GPU-2,GPU-3", 2),
+        ("all", 3, "GPU-0,GPU-1,GPU-2", 1),
+    ],
+)
+@pytest.mark.parametrize("asked", ["auto", "gpu"])
+def test_every_worker_gets_equally_many_gpus(
+    asked: str, devices: str, workers: int, shown: str, each: int
+) -> None:
+    chosen = choose_placement(asked, FOUR, None, devices, workers)
+
+    assert (chosen.visible_devices, chosen.devices) == (shown, each)
+
+
+@pytest.mark.parametrize(
+    ("devices", "workers", "asked", "words"),
+    [
+        ("5", 1, "gpu", "1 worker.* with 5 GPU"),
+        ("3", 2, "auto", "2 worker.* with 3 GPU"),
+        ("all", 5, "gpu", "5 worker.* with all GPU"),
+        ("2", 1, "gpu:1", "names one GPU"),
+        ("1", 2, "gpu:0", "names one GPU"),
+    ],
+)
+def test_more_gpus_than_there_are_is_an_error(devices: str, workers: int, asked: str, words: str) -> None:
+    with pytest.raises(DeviceError, match=words):
+        choose_placement(asked, FOUR, None, devices, workers)
+
+
+def test_the_workers_of_a_machine_share_no_gpu() -> None:
+    chosen = choose_placement("gpu", FOUR, None, "2", 2)
+
+    parts = [placement_of_worker(chosen, rank, 2) for rank in range(2)]
+    assert [part.visible_devices for part in parts] == ["GPU-0,GPU-1", "GPU-2,GPU-3"]
+    assert [part.device for part in parts] == ["gpu:0", "gpu:2"]
+
+
+@pytest.mark.parametrize(("devices", "count"), [("1", 1), ("all", 1), ("4", 4)])
+def test_a_cpu_is_split_as_asked(devices: str, count: int) -> None:
+    chosen = choose_placement("cpu", TWO, None, devices)
+
+    assert chosen.devices == count
+    assert ("logical devices" in chosen.reason) == (count > 1)
+
+
+def test_every_worker_has_the_whole_cpu_and_cannot_split_it() -> None:
+    chosen = choose_placement("cpu", TWO, None, "all", 3)
+
+    assert placement_of_worker(chosen, 2, 3) == chosen
+    with pytest.raises(DeviceError, match="one device"):
+        choose_placement("cpu", TWO, None, "2", 3)

@@ -18,6 +18,13 @@ HEAVY_GPU = {"GPU:0": ("MatMul x 2",)}
         ("GPU:0", {"GPU:0": 9, "CPU:0": 2}, HEAVY_GPU, {"GPU:0": 4, "CPU:0": 2}),
         ("GPU:0", {"GPU:0": 9, "CPU:0": 2}, {**HEAVY_GPU, "CPU:0": ()}, {"GPU:0": 4}),
         ("GPU:1", {"GPU:1": 1}, {}, {"GPU:1": 1, "CPU:0": 1}),
+        ("CPU:0, CPU:1", {"CPU:0": 9, "CPU:1": 8}, {}, {"CPU:0": 4, "CPU:1": 4}),
+        (
+            "GPU:0, GPU:1",
+            {"GPU:0": 9, "GPU:1": 9, "CPU:0": 1},
+            HEAVY_GPU,
+            {"GPU:0": 4, "GPU:1": 4, "CPU:0": 8},
+        ),
     ],
 )
 def test_a_run_on_its_device_agrees(
@@ -32,6 +39,14 @@ def test_a_run_on_its_device_agrees(
         ("CPU:0", {}, {}, {"CPU:0": 4}, "no executed compute op was found in the training step"),
         ("GPU:0", {"GPU:0": 0}, {}, {}, "no executed compute op was found in the training step"),
         ("GPU:0", {"CPU:0": 9}, {}, {"CPU:0": 4}, "no compute op ran on GPU:0; they ran on CPU:0"),
+        ("GPU:0, GPU:1", {"GPU:0": 9}, {}, {}, "no compute op ran on GPU:1; they ran on GPU:0"),
+        (
+            "CPU:0, CPU:1",
+            {"CPU:0": 9, "CPU:1": 9, "CPU:2": 1},
+            {},
+            {},
+            "compute ops ran outside CPU:0, CPU:1: 1 on CPU:2",
+        ),
         (
             "GPU:1",
             {"GPU:0": 9, "CPU:0": 1},

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from steptime.analysis.differences import Difference, find_differences
+from steptime.analysis.efficiency import replicas_of, scaling_efficiency
 from steptime.analysis.interval import Interval, Measured, mean_interval, ratio_interval
 from steptime.analysis.quality import Metric, TrainingQuality, final_metrics, judge_training
 from steptime.analysis.quantities import RunMeasures, measure
@@ -44,6 +45,9 @@ class ArmFacts:
         parts_s: Seconds of each part of a run, the mean over repeats.
         verdict: Its speed, seen from the baseline; None for the baseline.
         training: How well it trained, seen from the baseline; None for the baseline.
+        replicas: How many devices trained together; None when its runs differ in that, or none ended well.
+        efficiency: Its speed-up as a share of what its further devices could bring; None where the baseline has
+            as many.
     """
 
     arm: Arm
@@ -55,6 +59,8 @@ class ArmFacts:
     parts_s: Mapping[str, float]
     verdict: Verdict | None
     training: TrainingQuality | None
+    replicas: int | None = 1
+    efficiency: Interval | None = None
 
     @property
     def repeats(self) -> int:
@@ -141,6 +147,7 @@ def _arm_facts(
             [run.record for run in good[baseline]], [run.record for run in good[arm.name]], confidence
         )
     keys = dict.fromkeys(key for measured in own for key in measured.values)
+    replicas = replicas_of(good[arm.name])
     return ArmFacts(
         arm=arm,
         statuses=tuple(run.record.outcome.status for run in runs),
@@ -151,6 +158,8 @@ def _arm_facts(
         parts_s=_mean_parts(own),
         verdict=verdict,
         training=training,
+        replicas=replicas,
+        efficiency=scaling_efficiency(verdict, replicas_of(good[baseline]), replicas),
     )
 
 

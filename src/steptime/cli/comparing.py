@@ -15,15 +15,15 @@ from steptime.cli import options as shared
 from steptime.cli import output
 from steptime.cli.placing import place
 from steptime.cli.progress import BarProgress, LineProgress
-from steptime.device.find import find_gpus
+from steptime.device.find import GpuSearch, find_gpus
 from steptime.errors import UsageError
 from steptime.launch.campaign import Campaign, check, run_campaign
 from steptime.launch.launcher import Launcher, OnEvent
 from steptime.launch.placement import cpu_only_build
 from steptime.launch.schedule import DEFAULT_BUDGET_S, Limits
-from steptime.plan.arm import Arm, default_arms, distinct, find_arm, parse_arm
+from steptime.plan.arm import Arm, default_arms, distinct, find_arm, parse_arm, settings_of
 from steptime.plan.codec import to_json
-from steptime.plan.plan import Plan, Protocol
+from steptime.plan.plan import Placement, Plan, Protocol
 from steptime.plan.script import SCRIPT, check_script_settings, keep_script_settings, parse_script
 from steptime.plan.settings import Settings, parse_pairs
 from steptime.plan.workload import Workload, parse_workload
@@ -220,7 +220,6 @@ def _plan(options: argparse.Namespace, workload: Workload) -> tuple[Campaign, St
         allowed=tuple(options.allowed),
         no_gpu_reason=None if given else search.reason or cpu_only,
     )
-    devices = [arm.changes.get("device", settings.device) for arm in arms]
     campaign = Campaign(
         base=Plan(
             workload=workload,
@@ -229,10 +228,17 @@ def _plan(options: argparse.Namespace, workload: Workload) -> tuple[Campaign, St
             command=study.command,
         ),
         arms=arms,
-        placements=tuple(place(device, search, cpu_only) for device in devices),
+        placements=tuple(_placement(settings_of(arm, settings, 0), search, cpu_only) for arm in arms),
         limits=Limits(repeats=options.repeats, budget_s=_budget_s(options)),
     )
     return campaign, study
+
+
+def _placement(settings: Settings, search: GpuSearch, cpu_only: str | None) -> Placement | None:
+    """Return the devices of an arm; None where a cluster chooses them."""
+    if settings.launcher == "ray":
+        return None
+    return place(settings.device, search, cpu_only, settings.devices, settings.workers)
 
 
 def _refuse_new_runs(options: argparse.Namespace) -> None:

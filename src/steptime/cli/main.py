@@ -32,6 +32,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "steptime.cli.commands.profile",
         "say where each step's time goes, what bounds it, and what would help, by how much",
     ),
+    "scale": (
+        "steptime.cli.commands.scale",
+        "say by arithmetic when a second GPU or machine pays",
+    ),
     "runs": ("steptime.cli.commands.runs", "list what has been run"),
     "show": ("steptime.cli.commands.show", "print one record as a page"),
     "board": ("steptime.cli.commands.board", "open TensorBoard on the runs"),

@@ -9,13 +9,17 @@ if TYPE_CHECKING:
     from steptime.device.find import GpuSearch
 
 
-def place(asked: str, search: "GpuSearch", cpu_only_build: str | None) -> Placement:
-    """Return the device of a run.
+def place(
+    asked: str, search: "GpuSearch", cpu_only_build: str | None, devices: str = "1", workers: int = 1
+) -> Placement:
+    """Return the devices of a run.
 
     Args:
         asked: The setting ``device``.
         search: What the driver shows.
         cpu_only_build: Why the installed TensorFlow cannot use any GPU; None when it may.
+        devices: The setting ``devices``.
+        workers: Workers that share this machine.
 
     Raises:
         DeviceError: A GPU was asked for and cannot be used; the doctor's rules give the reason and the remedy.
@@ -23,7 +27,7 @@ def place(asked: str, search: "GpuSearch", cpu_only_build: str | None) -> Placem
     from steptime.launch.placement import choose_placement
 
     try:
-        return choose_placement(asked, search, cpu_only_build)
+        return choose_placement(asked, search, cpu_only_build, devices, workers)
     except DeviceError as error:
         from steptime.diagnosis.environment import why_no_gpu
         from steptime.environment.read import read_first

@@ -49,6 +49,7 @@ class Choice:
         total_steps: Steps planned in this fit; None when unknown.
         remembered: What earlier fits of the same model and data measured.
         asked: Whether the person named the first candidate, so that the others run only if it fails.
+        because: Why the first candidate is taken then.
     """
 
     def __init__(
@@ -58,6 +59,7 @@ class Choice:
         total_steps: int | None,
         remembered: dict[str, Measured] | None = None,
         asked: bool = False,
+        because: str = "as asked",
     ) -> None:
         self._priors = {p.loop: p for p in candidates}
         self._dropped = {p.loop: p.impossible for p in candidates if p.impossible is not None}
@@ -70,6 +72,7 @@ class Choice:
         self._settled: str | None = None
         self.reason = ""
         self._asked = asked
+        self._because = because
 
     def go_on(
         self,
@@ -268,7 +271,7 @@ class Choice:
     def _settle_as_asked(self) -> None:
         why_not = self._dropped.get(self._first)
         self._settled = next(loop for loop in self._priors if loop not in self._dropped)
-        self.reason = f"{self._first}, as asked"
+        self.reason = f"{self._first}, {self._because}"
         if why_not is not None:
             self.reason = f"{self._settled}: {self._first} cannot be run: {why_not}"
 

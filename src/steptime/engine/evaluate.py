@@ -7,6 +7,7 @@ import keras
 
 from steptime.engine import private_keras, support
 from steptime.engine.cadence import watches_predict_batches, watches_test_batches
+from steptime.engine.distribution.group import group_of
 from steptime.engine.evaluation import Evaluation
 from steptime.engine.prediction import Prediction
 from steptime.engine.request import EvaluateRequest, PredictRequest
@@ -87,7 +88,9 @@ def run_evaluate(model: keras.Model, request: EvaluateRequest, *, check_override
     evaluation = Evaluation(
         model, *data, batch_size=request.batch_size, steps=request.steps, free_batch_size=False
     )
-    callbacks = private_keras.callback_list(model, request.callbacks, request.verbose, evaluation.num_batches)
+    group = group_of(model)
+    verbose = request.verbose if group is None or group.is_chief else 0
+    callbacks = private_keras.callback_list(model, request.callbacks, verbose, evaluation.num_batches)
     logs = evaluation.run(callbacks, every_batch=watches_test_batches(callbacks.callbacks))
     return logs if request.return_dict else private_keras.in_metric_order(model, logs)
 

@@ -1,5 +1,6 @@
 """Evaluation as a compiled loop: `steptime.evaluate`, and validation inside `fit`."""
 
+import inspect
 import time
 from typing import Any
 
@@ -7,6 +8,8 @@ import keras
 import tensorflow as tf
 
 from steptime.engine import memory, private_keras
+from steptime.engine.distribution.engine import group_loop, group_step, prepare
+from steptime.engine.distribution.group import agreed, group_of
 from steptime.engine.feeds.arrays import ArrayFeed
 from steptime.engine.feeds.stream import StreamFeed
 from steptime.engine.loops.graph import ResidentGraph, StreamGraph
@@ -46,6 +49,7 @@ class Evaluation:
         free_batch_size: bool,
     ) -> None:
         self._model = model
+        self._group = group_of(model)
         self._device = memory.device_name()
         steps = private_keras.limit_steps(steps)
         arguments = {
@@ -64,8 +68,12 @@ class Evaluation:
                 )
             self._feed = ArrayFeed(arrays, steps_per_epoch=steps)
         else:
-            prefetch_to = None if self._device.startswith("/CPU") else self._device
+            on_host = self._device.startswith("/CPU") or self._group is not None
+            prefetch_to = None if on_host else self._device
             self._feed = StreamFeed(model, device=prefetch_to, **arguments, steps_per_epoch=steps)
+        self._own_data = inspect.isgenerator(x)
+        if self._group is not None:
+            prepare(model, self._group, self._feed)
         self._loop: Loop | None = None
         self._step_s: float | None = None
 
@@ -86,19 +94,24 @@ class Evaluation:
         """
         model = self._model
         self._feed.restart()
-        function = step_function(model, "test_step")
         model.stop_evaluating = False
         callbacks.on_test_begin()
         model.reset_metrics()
         self._feed.begin_epoch()
         self._logs: Any = {}
         with self._feed.catch_stop_iteration():
-            self._steps(callbacks, function, every_batch)
-        logs: dict[str, Any] = private_keras.python_logs(private_keras.epoch_logs(model, self._logs))
+            self._steps(callbacks, every_batch)
+        logs: dict[str, Any] = private_keras.python_logs(
+            self._logs if self._group is not None else private_keras.epoch_logs(model, self._logs)
+        )
         callbacks.on_test_end(logs)
         return logs
 
-    def _make_loop(self, function: Any) -> Loop:
+    def _make_loop(self) -> Loop:
+        if self._group is not None:
+            together = group_step(self._model, self._group, "test_step")
+            return group_loop(together, self._feed, own_data=self._own_data)
+        function = step_function(self._model, "test_step")
         step = function.traced(self._feed.element_spec)
         jit_step = bool(self._model.jit_compile)
         if step.why_not_looped() is not None:
@@ -113,9 +126,10 @@ class Evaluation:
             data = tf.nest.map_structure(lambda t: None if t is None else tf.identity(t), self._feed.host)
         return ResidentGraph(step, self._feed, data, jit_step=jit_step, stop_on_infinite_loss=False)
 
-    def _steps(self, callbacks: keras.callbacks.CallbackList, function: Any, every_batch: bool) -> None:
+    def _steps(self, callbacks: keras.callbacks.CallbackList, every_batch: bool) -> None:
         while True:
             wanted = 1 if every_batch else self._chunk()
+            wanted, _ = agreed(self._group, self._model, wanted, stop=False)
             available = self._feed.available()
             claim = self._feed.claim(wanted if available is None else min(wanted, available))
             if claim is None:
@@ -124,7 +138,7 @@ class Evaluation:
             start_ns = time.perf_counter_ns()
             if self._loop is None:
                 # As late as in Keras: a callback's summary writer reaches only what is traced after its hooks.
-                self._loop = self._make_loop(function)
+                self._loop = self._make_loop()
             outcome = self._loop.run(claim)
             logs = private_keras.python_logs(outcome.logs)
             if outcome.steps:

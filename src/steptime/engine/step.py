@@ -115,6 +115,8 @@ class StepFunction:
         self._traced: dict[str, TracedStep] = {}
         # What earlier fits measured, by data specification: the next fit need not try again.
         self.memory: dict[str, Any] = {}
+        # The same step for replicas that train together; see `steptime.engine.distribution`.
+        self.group_step: Any = None
 
     def __call__(self, iterator: Any) -> Any:
         """Runs one step of Keras' own function on the next batch of `iterator`."""

@@ -6,6 +6,7 @@ import keras
 import tensorflow as tf
 
 from steptime.engine import private_keras
+from steptime.engine.distribution.group import group_of
 from steptime.engine.prediction import PredictFunction
 from steptime.engine.request import FitRequest
 from steptime.engine.step import StepFunction
@@ -42,7 +43,7 @@ def _why_model(model: keras.Model, check_override: bool) -> str | None:
             return f"{type(model).__name__} overrides {name}"
     if _is_foreign(model.train_function):
         return "model.train_function was replaced"
-    return _why_settings(model)
+    return _why_settings(model) or _why_strategy(model)
 
 
 def _is_foreign(function: Any) -> bool:
@@ -54,10 +55,14 @@ def _is_foreign(function: Any) -> bool:
 def _why_settings(model: keras.Model) -> str | None:
     if model.run_eagerly or tf.config.functions_run_eagerly():
         return "run_eagerly is set: steps run in Python, one operation at a time"
-    if private_keras.has_strategy(model):
-        return "the model was built under a tf.distribute strategy"
     if model.steps_per_execution != 1:
         return f"steps_per_execution={model.steps_per_execution} was set in compile"
+    return None
+
+
+def _why_strategy(model: keras.Model) -> str | None:
+    if private_keras.has_strategy(model) and group_of(model) is None:
+        return f"the model was not built under {type(model.distribute_strategy).__name__}, or steps do not run in it"
     return None
 
 
@@ -94,4 +99,6 @@ def why_stock_predict(model: keras.Model, data: Any, *, check_override: bool = T
             return f"{type(model).__name__} overrides {name}"
     if _is_foreign(model.predict_function):
         return "model.predict_function was replaced"
+    if private_keras.has_strategy(model):
+        return "the model was built under a tf.distribute strategy"
     return _why_settings(model) or _why_data(data)

@@ -1,6 +1,7 @@
 """One `fit`: Keras' epochs and callbacks around blocks of steps."""
 
 import dataclasses
+import inspect
 import random
 import time
 from typing import Any
@@ -13,6 +14,9 @@ from steptime.engine.cadence import Cadence
 from steptime.engine.checkpoints.policy import Checkpoints
 from steptime.engine.checkpoints.session import Session
 from steptime.engine.checkpoints.state import LoopState, Position
+from steptime.engine.distribution.callbacks import of_follower
+from steptime.engine.distribution.engine import GroupEngine, prepare
+from steptime.engine.distribution.group import agreed, group_of, has_others
 from steptime.engine.feeds.arrays import ArrayFeed
 from steptime.engine.feeds.feed import Claim
 from steptime.engine.feeds.stream import StreamFeed
@@ -38,6 +42,7 @@ class Training:
     ) -> None:
         self._model = model
         self._request = request
+        self._group = group_of(model)
         self._checkpoints = checkpoints
         self._epochs = private_keras.limit_epochs(request.epochs)
         self._seed: int | None = None
@@ -52,13 +57,14 @@ class Training:
         # On an accelerator a loop that asks for each loss would wait for it at each step: there the block is looked at.
         self._stops_at_step = request.stop_on_infinite_loss and memory.device_name() == "/CPU:0"
         self._cadence = Cadence(self._callbacks.callbacks, stop_on_infinite_loss=self._stops_at_step)
-        self._engine: Engine | None = None
+        self._engine: Engine | GroupEngine | None = None
         self._logs: Any = {}
         self._steps_done = 0
         self._total_steps: int | None = None
         self._session: Session | None = None
         if checkpoints is not None:
-            self._session = Session(checkpoints, model, self._feed, self._callbacks.callbacks, request)
+            callbacks = self._callbacks.callbacks
+            self._session = Session(checkpoints, model, self._feed, callbacks, request, self._group)
 
     def _make_feed(self, x: Any, y: Any, sample_weight: Any) -> ArrayFeed | StreamFeed:
         request = self._request
@@ -76,20 +82,24 @@ class Training:
             if arrays.shuffle:
                 # Drawn as Keras draws its seeds, so that keras.utils.set_random_seed repeats a training.
                 self._seed = random.randint(1, 10**9) if request.seed is None else request.seed
+                if self._group is not None:
+                    self._seed = int(self._group.gathered([self._seed])[0, 0])  # the chief's
             return ArrayFeed(arrays, seed=self._seed or 0, steps_per_epoch=steps_per_epoch)
         device = memory.device_name()
         # TensorFlow cannot save the position of an iterator that prefetches to a device.
-        prefetch_to = None if device.startswith("/CPU") or self._checkpoints is not None else device
+        on_host = device.startswith("/CPU") or self._group is not None or self._checkpoints is not None
+        prefetch_to = None if on_host else device
         return StreamFeed(self._model, device=prefetch_to, **arguments, steps_per_epoch=steps_per_epoch)
 
     def _callback_list(self) -> keras.callbacks.CallbackList:
         request = self._request
         if isinstance(request.callbacks, keras.callbacks.CallbackList):
             return request.callbacks
+        is_chief = self._group is None or self._group.is_chief
         return keras.callbacks.CallbackList(
-            request.callbacks,
+            request.callbacks if is_chief else of_follower(request.callbacks),
             add_history=True,
-            add_progbar=request.verbose != 0,
+            add_progbar=request.verbose != 0 and is_chief,
             verbose=request.verbose,
             epochs=self._epochs,
             steps=self._feed.num_batches,
@@ -113,12 +123,14 @@ class Training:
 
     def _run(self) -> keras.callbacks.History:
         model, request, callbacks = self._model, self._request, self._callbacks
-        validation = None
-        if self._validation_data is not None:
-            validation = Validation(model, self._validation_data, request, callbacks)
+        data = self._validation_data
+        validation = None if data is None else Validation(model, data, request, callbacks)
         self._feed.restart()
         model.stop_training = False
-        self._function = step_function(model, "train_step")
+        if self._group is None:
+            self._function = step_function(model, "train_step")
+        else:
+            prepare(model, self._group, self._feed)
         callbacks.on_train_begin()
         start = self._start()
         logs: dict[str, Any] | None = None
@@ -129,8 +141,9 @@ class Training:
             ):
                 logs.update(self._validate(validation, epoch, logs))
             callbacks.on_epoch_end(epoch, logs)
+            _, stop = agreed(self._group, model, 0, stop=bool(model.stop_training))
             self._keep_epoch(epoch, logs)
-            if model.stop_training:
+            if stop:
                 break
         if isinstance(model.optimizer, keras.optimizers.Optimizer) and self._epochs > 0:
             model.optimizer.finalize_variable_values(model.trainable_weights)
@@ -164,9 +177,16 @@ class Training:
         if self._seed is not None:
             self._seed = self._feed.state()["seed"]
 
-    def _make_engine(self, former: LoopState | None = None) -> Engine:
-        arguments = (self._request, self._cadence, self._total_steps, former)
-        engine = Engine(self._model, self._function, self._feed, *arguments)
+    def _make_engine(self, former: LoopState | None = None) -> Engine | GroupEngine:
+        engine: Engine | GroupEngine
+        if self._group is None:
+            arguments = (self._request, self._cadence, self._total_steps, former)
+            engine = Engine(self._model, self._function, self._feed, *arguments)
+        else:  # A generator cannot be read twice alike, so each process is meant to have its own.
+            own_data = inspect.isgenerator(self._request.x)
+            engine = GroupEngine(
+                self._model, self._group, self._feed, self._request, self._cadence, own_data=own_data
+            )
         if self._session is not None:
             self._session.attach(engine)
         return engine
@@ -182,6 +202,8 @@ class Training:
             return dict(self._logs)
         with self._feed.catch_stop_iteration():
             self._train(epoch)
+        if self._group is not None:
+            return dict(self._logs)
         return dict(private_keras.epoch_logs(self._model, self._logs))
 
     def _train(self, epoch: int) -> None:
@@ -194,6 +216,12 @@ class Training:
         runner, step = engine.runner, self._feed.step
         while True:
             planned = runner.plan(self._limit(step), self._feed.position, self._steps_left())
+            # As in Keras, an epoch that has begun trains at least one piece.
+            planned, stop = agreed(
+                self._group, self._model, planned, stop=bool(self._model.stop_training and step)
+            )
+            if stop:
+                return
             claim = self._feed.claim(planned)
             if claim is None:
                 return
@@ -205,7 +233,7 @@ class Training:
                 self._steps_done += block.steps
                 self._logs = block.logs
                 self._callbacks.on_train_batch_end(step - 1, block.logs)
-            if self._model.stop_training:
+            if self._model.stop_training and not has_others(self._group):
                 return
             if block.steps < claim.steps:
                 self._feed.ran_out(claim.steps - block.steps)

@@ -25,6 +25,12 @@ _CODES = {
 _POWER_CAP = 0x4
 _THROTTLE = {0x8 | 0x20 | 0x40: "thermal", 0x80: "power brake"}
 
+# nvml.h: nvmlGpuP2PCapsIndex_t, nvmlGpuP2PStatus_t and nvmlGpuTopologyLevel_t.
+_READ, _NVLINK = 0, 2
+_P2P_OK = 0
+_HOST_BRIDGE, _BETWEEN_SOCKETS = 30, 50
+_WAYS = ("nvlink", "pcie", "host", "sockets")  # from fast to slow
+
 
 def ask(libraries: list[str]) -> dict[str, object]:
     """Load libcuda and call cuInit, ask NVML, and try to open libraries.
@@ -35,6 +41,7 @@ def ask(libraries: list[str]) -> dict[str, object]:
     facts: dict[str, object] = {}
     facts |= _cuda()
     facts |= _nvml()
+    facts["libnccl"] = _opens("libnccl.so.2")
     facts["libs_missing"] = [name for name in libraries if not _opens(name)]
     return facts
 
@@ -131,6 +138,7 @@ def _each(facts: dict[str, object], handles: list[object], nvml: object) -> None
     facts["gpu_others"] = [f"process {p.pid}: {(p.usedGpuMemory or 0) >> 20} MiB" for p in processes]
     facts["throttle"] = _throttle(nvml, handles)
     facts["pcie_narrow"] = _narrow(nvml, handles)
+    facts |= _between(nvml, handles)
 
 
 def _throttle(nvml: object, handles: list[object]) -> str:
@@ -159,11 +167,31 @@ def _narrow(nvml: object, handles: list[object]) -> str:
     return ", ".join(narrow) or "none"
 
 
-def _answers(nvml: object, function: str, handles: list[object]) -> list:  # type: ignore[type-arg]  # NVML has no types
+def _between(nvml: object, handles: list[object]) -> dict[str, object]:
+    """How GPUs reach each other: the slowest pair decides, as it does in a ring."""
+    pairs = [(a, b) for i, a in enumerate(handles) for b in handles[i + 1 :]]
+    ways = []
+    for a, b in pairs:
+        if _answers(nvml, "nvmlDeviceGetP2PStatus", [a], b, _NVLINK) == [_P2P_OK]:
+            ways.append("nvlink")
+        else:
+            ways += [_way(level) for level in _answers(nvml, "nvmlDeviceGetTopologyCommonAncestor", [a], b)]
+    peers = [status for a, b in pairs for status in _answers(nvml, "nvmlDeviceGetP2PStatus", [a], b, _READ)]
+    return {
+        "gpu_links": max(ways, key=_WAYS.index) if pairs and len(ways) == len(pairs) else None,
+        "gpu_peer": all(status == _P2P_OK for status in peers) if peers else None,
+    }
+
+
+def _way(level: int) -> str:
+    return "pcie" if level < _HOST_BRIDGE else "host" if level < _BETWEEN_SOCKETS else "sockets"
+
+
+def _answers(nvml: object, function: str, handles: list[object], *more: object) -> list:  # type: ignore[type-arg]  # NVML has no types
     found = []
     for handle in handles:
         try:
-            found.append(getattr(nvml, function)(handle))
+            found.append(getattr(nvml, function)(handle, *more))
         except (nvml.NVMLError, AttributeError):  # type: ignore[attr-defined]
             continue
     return found

@@ -49,6 +49,11 @@ FACTS: dict[str, str] = {
     "throttle": "reason for which a GPU lowers its clocks: thermal, power, or none",
     "gpu_others": "processes of others that hold GPU memory",
     "gpu_memory_free_share": "lowest free share of a GPU's memory",
+    "gpu_links": "slowest way between two GPUs: nvlink, pcie, host (through the processor) or sockets (two processors)",
+    "gpu_peer": "whether every GPU can reach the memory of every other one directly",
+    "nccl": "version of the NCCL wheel; found when the loader opens libnccl.so.2 elsewhere; or missing",
+    "shm_mib": "size of the shared memory in /dev/shm, in MiB",
+    "workers_differ": "facts in which the machines of one training differ and must not, in words",
     "gpu_util_low": "whether the GPU's utilisation stays low during training",
     # Environment variables and paths
     "visible_devices": "value of CUDA_VISIBLE_DEVICES",
@@ -57,6 +62,8 @@ FACTS: dict[str, str] = {
     "loader_path": "value of LD_LIBRARY_PATH",
     "loader_path_cuda": "folder in LD_LIBRARY_PATH that holds a CUDA or cuDNN library",
     "loader_path_stubs": "whether LD_LIBRARY_PATH holds CUDA's stubs folder",
+    "tf_config": "TF_CONFIG, which names the tasks of a training: ok, or what is wrong with it",
+    "tf_config_port": "port of this task in TF_CONFIG: free, or why it cannot be used",
     "keras_backend": "backend that Keras is told to use",
     "legacy_keras": "whether TF_USE_LEGACY_KERAS is set",
     # Python and packages

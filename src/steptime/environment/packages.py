@@ -63,6 +63,7 @@ def read_packages(paths: Sequence[str] | None = None) -> dict[str, Value | None]
             f"{n} {v}" for n, v in sorted(packages.items()) if n.startswith("nvidia-") and n != "nvidia-ml-py"
         ),
         "cudnn_wheel": next((v for n, v in packages.items() if n.startswith("nvidia-cudnn-cu")), None),
+        "nccl": next((v for n, v in packages.items() if n.startswith("nvidia-nccl-cu")), None),
         "local_shadow": _shadow(),
     }
     for fact, package in (("numpy", "numpy"), ("protobuf", "protobuf"), ("keras", "keras"), ("tf_keras", "tf-keras"),

@@ -13,6 +13,7 @@ from steptime.environment.machine import read_machine
 from steptime.environment.packages import read_packages, wanted_libraries
 from steptime.environment.place import Place
 from steptime.environment.sayings import read_sayings
+from steptime.environment.several import read_several
 from steptime.environment.stated import gpu_facts
 
 ORIGIN = "read here"
@@ -24,6 +25,7 @@ def read_first() -> Facts:
     """Return what can be read without TensorFlow, within about a second; the driver is asked in a child process."""
     place = Place(root=Path("/"), environ=os.environ)
     files = {**read_machine(place), **read_driver_files(place)}
+    several, why_not = read_several(place)
     packages = read_packages()
     wanted = wanted_libraries(packages)
     answer = ask("steptime.environment.ask_driver", list(wanted.values()), limit_s=_DRIVER_LIMIT_S)
@@ -37,9 +39,12 @@ def read_first() -> Facts:
     if isinstance(reason := answer.body.get("nvml_reason"), str):
         unknown["nvml"] = reason
     facts = merge(
-        known(files, ORIGIN), known(packages, ORIGIN), known(driver, ORIGIN), known(libraries, ORIGIN)
+        known(files | several, ORIGIN),
+        known(driver, ORIGIN),
+        known(packages, ORIGIN),
+        known(libraries, ORIGIN),
     )
-    return merge(Facts(unknown=_why_unknown(facts) | unknown), facts)
+    return merge(Facts(unknown=_why_unknown(facts) | unknown | why_not), facts)
 
 
 def read_tensorflow(
@@ -89,8 +94,13 @@ def _plain(raw: object) -> Value | None:
 def _driver(body: Mapping[str, object], files: Mapping[str, Value | None]) -> dict[str, Value | None]:
     names = {"libcuda", "cuinit", "gpu_count", "driver_cuda", "nvml", "smi_works", "gpu_vendor", "driver", "gpu",
     "gpu_cc", "gpu_cc_max",
-             "compute_mode", "mig", "gpu_memory_free_share", "gpu_others", "throttle", "pcie_narrow"}  # fmt: skip
+             "compute_mode", "mig", "gpu_memory_free_share", "gpu_others", "throttle", "pcie_narrow",
+             "gpu_links", "gpu_peer"}  # fmt: skip
     driver = {name: _plain(raw) for name, raw in body.items() if name in names}
+    if isinstance(opens := body.get("libnccl"), bool):
+        driver["nccl"] = (
+            "found" if opens else "missing"
+        )  # an installed wheel, which the loader may not see, wins
     if isinstance(found := driver.get("gpu"), tuple) and not driver.get("gpu_cc"):
         driver |= {name: value for name, value in gpu_facts(found).items() if value is not None}
     if driver.get("libcuda") == "missing" and files.get("gpu_on_pci") is False and not files.get("wsl"):
@@ -112,6 +122,9 @@ def _why_unknown(facts: Facts) -> dict[str, str]:
     person = "only a person or a log can tell"
     reasons = dict.fromkeys(
         ("worked_before", "after_suspend", "works_as_root", "notebook", "gpu_util_low", "nvswitch"), person
+    )
+    reasons["workers_differ"] = (
+        f"{DOES_NOT_APPLY}: that takes facts of several machines (--workers FILE FILE)"
     )
     for name in ("tensorflow_wanted", "image", "cudnn_loaded", "cudnn_built", "driver_capabilities", "keras_backend",
     "cpu_quota",
@@ -148,5 +161,5 @@ def _why_unknown(facts: Facts) -> dict[str, str]:
 _OF_GPU = (
     "cuinit", "driver", "driver_cuda", "nvml", "gpu", "gpu_cc", "gpu_cc_max", "gpu_count", "throttle", "pcie_narrow",
     "compute_mode", "mig",
-    "gpu_others", "gpu_memory_free_share", "proof", "dev_access", "smi_works",
+    "gpu_others", "gpu_links", "gpu_peer", "gpu_memory_free_share", "proof", "dev_access", "smi_works",
 )  # fmt: skip

@@ -26,13 +26,13 @@ class Campaign:
     Attributes:
         base: The plan that all arms share; its seed is that of the first repeat.
         arms: The arms, with unique names.
-        placements: The device of each arm.
+        placements: The devices of each arm; None where a cluster chooses them.
         limits: How long it may go on.
     """
 
     base: Plan
     arms: tuple[Arm, ...]
-    placements: tuple[Placement, ...]
+    placements: tuple[Placement | None, ...]
     limits: Limits
 
 

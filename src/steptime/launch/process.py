@@ -8,10 +8,8 @@ import subprocess
 import sys
 import sysconfig
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import steptime
@@ -19,31 +17,19 @@ from steptime import units
 from steptime.errors import RunError, UsageError
 from steptime.launch.evidence import MemoryEvidence
 from steptime.launch.launcher import OnEvent
+from steptime.launch.stopping import StopRequest, heeding
 from steptime.launch.variables import worker_variables
 from steptime.plan.plan import Plan
 from steptime.record.events import EventReader, last_phase
 from steptime.record.schema import SCHEMA_VERSION, Outcome, RunRecord
 from steptime.record.store import LOG_FILE, RECORD_FILE, read_plan, read_record, write_record
 
-# A closed terminal ends a run as cleanly as Ctrl-C does.
-_STOP_SIGNALS = tuple(
-    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1") if hasattr(signal, name)
-)
 _POLL_S = 0.05
 # How often a worker's memory is looked at, which takes about 0.1 ms.
 _LOOK_S = 0.5
 # After a request to stop, the worker ends its block, saves the model and writes its record.
 _GRACE_S = 10.0
 _LOG_TAIL_LINES = 15
-
-
-@dataclass(slots=True)
-class _Stop:
-    """Why and since when the worker has been asked to stop."""
-
-    reason: str | None = None
-    since_s: float = 0.0
-    signals: int = 0
 
 
 class ProcessLauncher:
@@ -62,38 +48,19 @@ class ProcessLauncher:
 
     def launch(self, plan: Plan, folder: Path, on_event: OnEvent) -> RunRecord:
         """Execute ``plan`` and return its record; Ctrl-C is passed on and ends it cleanly."""
-        stop = _Stop()
+        stop = StopRequest()
         evidence = MemoryEvidence()
         evidence.begin()
-
-        def forward(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - signal's own signature
-            stop.signals += 1
-            stop.reason = stop.reason or "interrupted"
-
-        # What is ignored stays so: nohup asks for that.
-        heeded = [number for number in _STOP_SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
-        former = {number: signal.signal(number, forward) for number in heeded}
-        try:
-            with (folder / LOG_FILE).open("ab") as log:
-                worker = subprocess.Popen(
-                    [*self._worker, str(folder)],
-                    stdin=subprocess.DEVNULL,
-                    stdout=log,
-                    stderr=subprocess.STDOUT,
-                    env=worker_variables(plan, os.environ, bytecode_cache()),
-                    # Its own session: a Ctrl-C at the terminal reaches it through this process only, once.
-                    start_new_session=True,
-                )
-                try:
-                    self._watch(worker, plan, folder, on_event, stop, evidence)
-                finally:
-                    if worker.poll() is None:
-                        _kill(worker)
-                        worker.wait()
-        finally:
-            for number, handler in former.items():
-                signal.signal(number, handler)
-        return self._record(worker.returncode, plan, folder, stop, evidence)
+        with heeding(stop):
+            variables = worker_variables(plan, os.environ, bytecode_cache())
+            worker = start_worker(self._worker, folder, variables)
+            try:
+                self._watch(worker, plan, folder, on_event, stop, evidence)
+            finally:
+                if worker.poll() is None:
+                    kill_tree(worker)
+                    worker.wait()
+        return record_of(worker.returncode, plan, folder, stop, evidence)
 
     def _watch(
         self,
@@ -101,7 +68,7 @@ class ProcessLauncher:
         plan: Plan,
         folder: Path,
         on_event: OnEvent,
-        stop: _Stop,
+        stop: StopRequest,
         evidence: MemoryEvidence,
     ) -> None:
         reader = EventReader(folder, from_end=True)
@@ -123,50 +90,69 @@ class ProcessLauncher:
                 stop.since_s = now_s
                 worker.send_signal(signal.SIGINT)
             if stop.reason is not None and now_s - stop.since_s > self._grace_s:
-                _kill(worker)
+                kill_tree(worker)
             time.sleep(_POLL_S)
         for event in reader.new():
             on_event(event)
 
-    def _record(
-        self, code: int, plan: Plan, folder: Path, stop: _Stop, evidence: MemoryEvidence
-    ) -> RunRecord:
-        """Read the worker's record, or make one where it could not; a hang is a failure of its own."""
-        if (folder / RECORD_FILE).exists():
-            record = read_record(folder)
-            if stop.reason == "time limit":
-                record = dataclasses.replace(record, outcome=_outcome(code, folder, stop, evidence))
-            elif record.outcome.status == "failed":
-                outcome = dataclasses.replace(record.outcome, log_tail=_log_tail(folder))
-                record = dataclasses.replace(record, outcome=outcome)
-            else:
-                return record
+
+def start_worker(
+    command: Sequence[str], folder: Path, variables: Mapping[str, str]
+) -> "subprocess.Popen[bytes]":
+    """Start a worker on a run folder; what it prints goes to the folder's log."""
+    with (folder / LOG_FILE).open("ab") as log:
+        return subprocess.Popen(
+            [*command, str(folder)],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            env=dict(variables),
+            # Its own session: a Ctrl-C at the terminal reaches it through this process only, once.
+            start_new_session=True,
+        )
+
+
+def record_of(
+    code: int, plan: Plan, folder: Path, stop: StopRequest, evidence: MemoryEvidence | None = None
+) -> RunRecord:
+    """Read the worker's record, or make one where it could not; a hang is a failure of its own."""
+    if (folder / RECORD_FILE).exists():
+        record = read_record(folder)
+        if stop.reason == "time limit":
+            record = dataclasses.replace(
+                record, outcome=_outcome(code, folder, stop, evidence or MemoryEvidence())
+            )
+        elif record.outcome.status == "failed":
+            outcome = dataclasses.replace(record.outcome, log_tail=log_tail(folder))
+            record = dataclasses.replace(record, outcome=outcome)
         else:
-            record = RunRecord(
-                schema_version=SCHEMA_VERSION,
-                steptime_version=steptime.__version__,
-                run_id=folder.name,
-                created=read_plan(folder)[1],
-                plan=plan,
-                outcome=_outcome(code, folder, stop, evidence),
-            )
-        try:
-            write_record(folder, record)
-        except OSError as error:
-            # That is then the likeliest reason of everything else, and the worker could not write it either.
-            unwritable = Outcome(
-                status="failed",
-                phase=record.outcome.phase,
-                reason=f"The run folder must be writable until the run ends. Received: {error.strerror}",
-                hint="Free some space, or choose another folder with --runs DIR.",
-                exit_code=UsageError.exit_code,
-                log_tail=record.outcome.log_tail,
-            )
-            return dataclasses.replace(record, outcome=unwritable)
-        return record
+            return record
+    else:
+        record = RunRecord(
+            schema_version=SCHEMA_VERSION,
+            steptime_version=steptime.__version__,
+            run_id=folder.name,
+            created=read_plan(folder)[1],
+            plan=plan,
+            outcome=_outcome(code, folder, stop, evidence or MemoryEvidence()),
+        )
+    try:
+        write_record(folder, record)
+    except OSError as error:
+        # That is then the likeliest reason of everything else, and the worker could not write it either.
+        unwritable = Outcome(
+            status="failed",
+            phase=record.outcome.phase,
+            reason=f"The run folder must be writable until the run ends. Received: {error.strerror}",
+            hint="Free some space, or choose another folder with --runs DIR.",
+            exit_code=UsageError.exit_code,
+            log_tail=record.outcome.log_tail,
+        )
+        return dataclasses.replace(record, outcome=unwritable)
+    return record
 
 
-def _kill(worker: "subprocess.Popen[bytes]") -> None:
+def kill_tree(worker: "subprocess.Popen[bytes]") -> None:
     """Kill a worker and the processes it started, such as those that load data."""
     if hasattr(os, "killpg"):
         with contextlib.suppress(ProcessLookupError):
@@ -175,9 +161,9 @@ def _kill(worker: "subprocess.Popen[bytes]") -> None:
         worker.kill()
 
 
-def _outcome(code: int, folder: Path, stop: _Stop, evidence: MemoryEvidence) -> Outcome:
+def _outcome(code: int, folder: Path, stop: StopRequest, evidence: MemoryEvidence) -> Outcome:
     phase = last_phase(folder)
-    tail = _log_tail(folder)
+    tail = log_tail(folder)
     common: dict[str, Any] = {"phase": phase, "log_tail": tail}
     if stop.reason == "time limit":
         return Outcome(
@@ -216,7 +202,8 @@ def _signal_name(code: int) -> str | None:
     return signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
 
 
-def _log_tail(folder: Path) -> tuple[str, ...]:
+def log_tail(folder: Path) -> tuple[str, ...]:
+    """Return the last lines of a worker's log."""
     try:
         lines = (folder / LOG_FILE).read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:

@@ -1,9 +1,10 @@
 """The environment variables a worker starts with: everything TensorFlow reads when it is imported."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from steptime.plan.cluster import CLUSTER_VARIABLE, Place
 from steptime.plan.plan import LAUNCHED_VARIABLE, Plan
 
 
@@ -45,3 +46,14 @@ def script_variables(plan: Plan, inherited: Mapping[str, str], bytecode_cache: P
     if bytecode_cache is not None and "PYTHONPYCACHEPREFIX" not in inherited:
         variables["PYTHONPYCACHEPREFIX"] = str(bytecode_cache)
     return variables
+
+
+def member_variables(variables: Mapping[str, str], cluster: Sequence[str], rank: int) -> dict[str, str]:
+    """Return a worker's environment with what tells TensorFlow its place in a group.
+
+    Args:
+        variables: Those of `worker_variables`.
+        cluster: "host:port" of every worker, in the order of their ranks.
+        rank: Number of this worker, from 0.
+    """
+    return {**variables, CLUSTER_VARIABLE: Place(addresses=tuple(cluster), rank=rank).text()}

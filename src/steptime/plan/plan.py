@@ -20,11 +20,13 @@ class Protocol:
     Attributes:
         time_limit_s: A run that takes longer is ended and recorded as a failure; None for no limit.
         sample_interval_s: Seconds between readings of the device.
-        retries: How often a worker that was killed or crashed is started again.
+        retries: How often a worker that was killed or crashed is started again, or a group that lost one.
         on_oom: What happens when memory runs out in training: ``stop``, or ``halve`` to go on with half the batch
             and twice the steps to an update.
         check_only: Model and data are built and looked at, and nothing is trained.
         profile: Whether the run is taken apart by short timings instead of being trained to its end.
+        min_workers: Fewest workers to go on with when one is lost again and again; None for all of them.
+        silent_limit_s: A worker of a group that gives no sign of life for so long counts as lost.
     """
 
     time_limit_s: float | None = None
@@ -33,6 +35,8 @@ class Protocol:
     on_oom: str = "stop"
     check_only: bool = False
     profile: bool = False
+    min_workers: int | None = None
+    silent_limit_s: float = 15.0
 
     def __post_init__(self) -> None:
         if self.on_oom not in ON_OOM:
@@ -49,6 +53,16 @@ class Protocol:
                 f"The time limit must be a positive number of seconds. Received: {self.time_limit_s!r}",
                 hint="Leave it out for no limit.",
             )
+        if self.retries < 0:
+            raise UsageError(
+                f"Retries must be a number from 0. Received: {self.retries}",
+                hint="0 ends the run when a worker is lost.",
+            )
+        if self.min_workers is not None and self.min_workers < 1:
+            raise UsageError(
+                f"At least one worker must be left. Received: {self.min_workers}",
+                hint="Leave --min-workers out to go on with all workers only.",
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,14 +70,16 @@ class Placement:
     """The device taken for a run, decided before its process starts.
 
     Attributes:
-        device: ``cpu`` or ``gpu:N``.
+        device: ``cpu`` or ``gpu:N``; the first one where there are several.
         reason: Why that one, in words.
         visible_devices: Value of CUDA_VISIBLE_DEVICES for the worker; ``-1`` hides every GPU.
+        devices: How many devices train together in one process.
     """
 
     device: str
     reason: str
     visible_devices: str
+    devices: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

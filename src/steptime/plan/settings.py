@@ -49,6 +49,24 @@ class Settings:
         pattern=r"auto|cpu|gpu(:\d+)?",
         words="auto, cpu, gpu or gpu:N",
     )
+    devices: str = _setting(
+        "1",
+        "How many devices train together in each worker: a number, or all. CPUs are split into so many "
+        "logical devices, which is for trying.",
+        pattern=r"all|[1-9]\d*",
+        words="all or a number from 1",
+    )
+    workers: int = _setting(1, "Processes that train together, on one machine or several.", minimum=1)
+    launcher: str = _setting(
+        "local",
+        "What starts the workers when there are several: processes of this machine, or Ray.",
+        choices=("local", "ray"),
+    )
+    scale_batch: bool = _setting(
+        False,
+        "Whether the batch, and with it the learning rate, is multiplied by the number of devices (linear "
+        "scaling rule). Changes results.",
+    )
     batch_size: int = _setting(
         32, "Samples per training step; a tf.data.Dataset brings its own batches.", minimum=1
     )

@@ -7,6 +7,8 @@ Every line has ``t_ns`` (monotonic clock) and ``kind``; the last line tells wher
     progress  epoch, step, steps, samples_per_s, logs    training goes on
     epoch     epoch, logs, train_ns, validate_ns     an epoch ended
     note      text                                   something a person should read
+    group     rank, run_id                           this worker's number, and the name of the chief's run
+    beat                                             a worker of a group lives
     attempt   attempt                                the worker ended and is started again
     inspected (nothing else)                         model_facts.json was written
 
@@ -15,6 +17,7 @@ A full disk loses events, never the training.
 
 import contextlib
 import json
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -32,15 +35,18 @@ class EventWriter:
     def __init__(self, folder: Path) -> None:
         self._file = (folder / FILE_NAME).open("ab", buffering=0)
         self._is_torn = False
+        # The heart of a group's worker beats in a thread of its own.
+        self._lock = threading.Lock()
 
     def write(self, kind: str, **fields: object) -> None:
         """Append one event."""
         text = json.dumps({"t_ns": time.perf_counter_ns(), "kind": kind, **fields}, ensure_ascii=False)
-        line = b"\n" * self._is_torn + text.encode(errors="backslashreplace") + b"\n"
-        written = 0
-        with contextlib.suppress(OSError):  # the disk is full: those who train need not end for that
-            written = self._file.write(line)
-        self._is_torn = 0 < written < len(line) or (self._is_torn and not written)
+        with self._lock:
+            line = b"\n" * self._is_torn + text.encode(errors="backslashreplace") + b"\n"
+            written = 0
+            with contextlib.suppress(OSError):  # the disk is full: those who train need not end for that
+                written = self._file.write(line)
+            self._is_torn = 0 < written < len(line) or (self._is_torn and not written)
 
     def close(self) -> None:
         """Close the file; what was written is there already."""

@@ -105,8 +105,8 @@ class Phase:
     """One stretch of the run."""
 
     name: str = _doc(
-        "start, import, data, build, compile, inspect, warmup, train, validate, save or profile; or script: its own "
-        "code"
+        "start, import, join, data, build, compile, inspect, warmup, train, validate, save or profile; or script: its "
+        "own code"
     )
     duration_ns: int = _doc("how long it took, by the one monotonic clock")
 
@@ -173,7 +173,9 @@ class DeviceUse:
 class Proof:
     """Where the training step really ran, read from the executed graphs."""
 
-    planned_device: str = _doc("the device the plan asked for, as TensorFlow names it, such as GPU:0")
+    planned_device: str = _doc(
+        "the device the plan asked for, as TensorFlow names it, such as GPU:0; several are joined by commas"
+    )
     compute_ops: Mapping[str, int] = _doc("executed floating-point ops of the training step, by device")
     heavy_ops: Mapping[str, tuple[str, ...]] = _doc(
         "matrix products, convolutions and XLA programs, by device"
@@ -218,6 +220,10 @@ class RunRecord:
     proof: Proof | None = _doc("where it ran", default=None)
     execution: Mapping[str, Any] | None = _doc(
         "how the steps were executed: each candidate loop with its times, and the choice", default=None
+    )
+    group: Mapping[str, Any] | None = _doc(
+        "who trained together: strategy, replicas, workers, rank of this one; null when it was alone",
+        default=None,
     )
     model_file: str | None = _doc("the trained model, relative to the run folder", default=None)
     attempts: tuple[Attempt, ...] = _doc(

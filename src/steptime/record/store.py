@@ -1,6 +1,7 @@
 """Run folders: made before a worker starts, found by name, listed, read.
 
 runs/<study>/<run id>/plan.json  events.jsonl  worker.log  steps.npz  tb/  checkpoints/  model.keras  run.json
+runs/<study>/<run id>/workers/<rank>/   the same of every further worker of a group
 """
 
 import datetime
@@ -27,6 +28,7 @@ LOG_FILE = "worker.log"
 STEPS_FILE = "steps.npz"
 DEVICE_FILE = "device.npz"
 MODEL_FILE = "model.keras"
+MEMBERS_FOLDER = "workers"
 CHECKPOINTS_FOLDER = "checkpoints"
 
 
@@ -57,6 +59,25 @@ def create_run_folder(runs: Path, study: str, plan: Plan, now: datetime.datetime
         folder = make_unused(runs / study, stem)
         write_json(folder / PLAN_FILE, {"created": f"{moment:%Y-%m-%dT%H:%M:%SZ}", "plan": to_json(plan)})
     return folder
+
+
+def member_folder(folder: Path, rank: int) -> Path:
+    """Return where worker ``rank`` of a group keeps what a run leaves; the chief's is the run folder itself."""
+    return folder if rank == 0 else folder / MEMBERS_FOLDER / str(rank)
+
+
+def chief_folder(folder: Path) -> Path:
+    """Return the chief's folder, given that of any worker of its group."""
+    return folder.parent.parent if folder.parent.name == MEMBERS_FOLDER else folder
+
+
+def create_member_folder(folder: Path, plan: Plan, rank: int) -> Path:
+    """Make the folder of worker ``rank`` with ``plan.json`` in it and return it; the run folder must exist."""
+    place = member_folder(folder, rank)
+    created = read_plan(folder)[1]
+    place.mkdir(parents=True, exist_ok=True)
+    write_json(place / PLAN_FILE, {"created": created, "plan": to_json(plan)})
+    return place
 
 
 def rewrite_plan(folder: Path, plan: Plan) -> None:

@@ -6,17 +6,18 @@ from pathlib import Path
 from steptime.engine.checkpoints.policy import Checkpoints
 from steptime.errors import UsageError
 from steptime.plan.plan import Plan
+from steptime.record.store import CHECKPOINTS_FOLDER, chief_folder
 
 
 def checkpoints_of(
-    plan: Plan, folder: Path, *, validates: bool, stop: Callable[[], bool], tell: Callable[[str], None]
+    plan: Plan, run: Path, *, is_validated: bool, stop: Callable[[], bool], tell: Callable[[str], None]
 ) -> Checkpoints | None:
     """Return what is kept of the planned training; None for nothing.
 
     Args:
         plan: The plan.
-        folder: Where checkpoints go.
-        validates: Whether there is a validation, whose loss then says which checkpoint is the best.
+        run: The run folder.
+        is_validated: Whether the data hold a part for validation, whose loss then says which checkpoint is the best.
         stop: Whether somebody asked the training to stop.
         tell: Says something to the person.
 
@@ -24,6 +25,8 @@ def checkpoints_of(
         UsageError: The folder is a link.
     """
     settings = plan.settings
+    # Those of a group's chief are everybody's.
+    folder = chief_folder(run) / CHECKPOINTS_FOLDER
     every = settings.checkpoint_every
     if every == "auto" and settings.loop == "keras":
         tell("no checkpoints: loop=keras is Keras' own fit, untouched; name --checkpoint-every to have them")
@@ -35,7 +38,8 @@ def checkpoints_of(
             f"{folder} must be a folder. Received: a link",
             hint="Checkpoints stay inside their run's folder.",
         )
-    automatic = "val_loss" if validates else None
+    is_validated = is_validated or bool(settings.validation and settings.validation_split)
+    automatic = "val_loss" if is_validated else None
     return Checkpoints(
         folder=folder,
         every=every,

@@ -14,7 +14,7 @@ from steptime.worker.watch import TrainingWatch
 class EpochEnd(keras.callbacks.Callback):  # type: ignore[misc]
     """Reports the end of each epoch; overrides no batch hook, so that no loop has to slow down for it."""
 
-    def __init__(self, watch: TrainingWatch, board: Board, devices: DeviceWatch) -> None:
+    def __init__(self, watch: TrainingWatch, board: Board | None, devices: DeviceWatch) -> None:
         super().__init__()
         self.watch = watch
         self.board = board
@@ -33,7 +33,8 @@ class EpochEnd(keras.callbacks.Callback):  # type: ignore[misc]
     def on_test_begin(self, logs: Mapping[str, Any] | None = None) -> None:  # noqa: ARG002 - Keras' signature
         """Say that validation begins; it may be left at once, since it changes no weights."""
         self.watch.events.write("phase", name="validate", words="validating")
-        self.watch.signals.stop = Stop.AT_ONCE_KEEPING
+        if self.watch.stop_together is None:
+            self.watch.signals.stop = Stop.AT_ONCE_KEEPING
 
     def on_test_end(self, logs: Mapping[str, Any] | None = None) -> None:  # noqa: ARG002 - Keras' signature
         """Say that training goes on."""
@@ -52,7 +53,8 @@ class EpochEnd(keras.callbacks.Callback):  # type: ignore[misc]
             "samples_per_s": samples / duration_s if samples and duration_s else None,
             "step_ms": duration_s / steps * 1e3 if steps else None,
         }
-        self.board.epoch(epoch, self.logs[epoch], speed)
+        if self.board is not None:
+            self.board.epoch(epoch, self.logs[epoch], speed)
         self.devices.show()
         self.watch.epoch_ended(epoch, self.logs[epoch])
 

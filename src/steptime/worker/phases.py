@@ -11,6 +11,7 @@ from steptime.record.schema import Phase
 WORDS = {
     "start": "starting",
     "import": "importing TensorFlow",
+    "join": "waiting for the other workers",
     "data": "loading data",
     "build": "building the model",
     "compile": "compiling",

@@ -6,6 +6,7 @@ from typing import Any
 
 from tensorflow.python.eager import context as tf_context
 
+from steptime.errors import RunError
 from steptime.record.placement import contradiction
 from steptime.record.schema import Proof
 
@@ -52,7 +53,7 @@ def make_proof(
     Args:
         graphs: Executed GraphDefs.
         variables: The model's and the optimizer's Keras variables.
-        planned_device: Such as ``GPU:0``.
+        planned_device: Such as ``GPU:0``; several are joined by ", ".
         is_xla_program: Whether the step was called as one XLA program. TensorFlow keeps no graph of it; it runs
             on the device on which its variables lie, since XLA takes no variable of another device.
     """
@@ -67,7 +68,7 @@ def make_proof(
             compute[device] += 1
             if is_xla or any(word in node.op for word in _HEAVY):
                 heavy.setdefault(device, Counter())["XLA program" if is_xla else node.op] += 1
-    places = Counter(_variable_device(variable) for variable in variables)
+    places = Counter(device for variable in variables for device in _variable_devices(variable))
     if is_xla_program and places:
         device = places.most_common(1)[0][0]
         compute[device] += 1
@@ -80,6 +81,19 @@ def make_proof(
         variables=dict(places),
         contradiction=contradiction(planned_device, compute, heavy_ops, places),
     )
+
+
+def refuse_contradiction(proof: Proof, device: str) -> None:
+    """Let no numbers stand that were measured elsewhere.
+
+    Raises:
+        RunError: The proof contradicts the plan.
+    """
+    if proof.contradiction:
+        raise RunError(
+            f"The run must execute on {device}. {proof.contradiction[0].upper()}{proof.contradiction[1:]}",
+            hint="Remove tf.device(...) from the workload, or ask for the device it names.",
+        )
 
 
 def short_device(name: str) -> str:
@@ -122,8 +136,11 @@ def _computes(node: Any) -> bool:
     return bool(kinds & _FLOATS)
 
 
-def _variable_device(variable: Any) -> str:
+def _variable_devices(variable: Any) -> list[str]:
+    """Where a variable lives: under a strategy it has a copy on each device."""
     value = getattr(variable, "value", variable)
     # Of TensorFlow's own variables, which Keras 2 uses, `value` is a method.
     held = variable if callable(value) else value
-    return short_device(str(getattr(held, "device", "") or ""))
+    copies = getattr(held, "values", None)
+    copies = copies if isinstance(copies, (tuple, list)) else (held,)
+    return [short_device(str(getattr(copy, "device", "") or "")) for copy in copies]

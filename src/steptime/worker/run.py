@@ -8,12 +8,14 @@ from pathlib import Path
 
 import steptime
 from steptime.errors import SteptimeError, UsageError
+from steptime.plan.cluster import CLUSTER_VARIABLE, read_place
 from steptime.plan.plan import LAUNCHED_VARIABLE, Plan
 from steptime.plan.script import SCRIPT
 from steptime.record.events import EventWriter
 from steptime.record.out_of_memory import needed_bytes
 from steptime.record.schema import SCHEMA_VERSION, Fault, Outcome, RunRecord
 from steptime.record.store import read_plan, write_record
+from steptime.worker.heartbeat import beating
 from steptime.worker.loading import is_full_disk, is_out_of_memory
 from steptime.worker.phases import PhaseClock
 from steptime.worker.script.run import run_script
@@ -120,9 +122,11 @@ def _execute(
     signals: StopSignals,
     facts: dict[str, object],
 ) -> None:
-    with clock.phase("import"):
-        from steptime.worker.training import Training
-    Training(folder=folder, plan=plan, clock=clock, events=events, signals=signals, facts=facts).run()
+    place = read_place(os.environ.get(CLUSTER_VARIABLE))
+    with beating(events) if place.workers > 1 else contextlib.nullcontext():
+        with clock.phase("import"):
+            from steptime.worker.training import Training
+        Training(folder=folder, plan=plan, clock=clock, events=events, signals=signals, facts=facts).run()
 
 
 def _launched_ns() -> int | None:

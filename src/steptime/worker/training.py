@@ -4,7 +4,7 @@ import contextlib
 import dataclasses
 import shutil
 import traceback
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -26,17 +26,20 @@ from steptime.record.schema import Job, Memory
 from steptime.record.steps import summarise_blocks
 from steptime.record.store import CHECKPOINTS_FOLDER, DEVICE_FILE, MODEL_FILE, STEPS_FILE
 from steptime.worker import job as jobs
+from steptime.worker.arguments import fit_arguments
 from steptime.worker.checkpointing import checkpoints_of
 from steptime.worker.epochs import EpochEnd
 from steptime.worker.faults import FaultError, fault_of, iterations_of
+from steptime.worker.group import Group, join, scaled_batch, scope_of
 from steptime.worker.job import Data
 from steptime.worker.loading import guarded
 from steptime.worker.machine import set_up, take_device
 from steptime.worker.own_callbacks import own_callbacks
 from steptime.worker.phases import PhaseClock
 from steptime.worker.profiling import Profiling
-from steptime.worker.proof import GraphRecorder, make_proof
+from steptime.worker.proof import GraphRecorder, make_proof, refuse_contradiction
 from steptime.worker.sampling import DeviceWatch, open_devices
+from steptime.worker.saving import save_model
 from steptime.worker.script_profile import profile_first_fit
 from steptime.worker.signals import Stop, StopSignals
 from steptime.worker.splitting import split_data, split_updates, step_settings
@@ -55,10 +58,12 @@ class Training:
     events: EventWriter
     signals: StopSignals
     facts: dict[str, object]
+    group: Group = field(default_factory=Group)
+    strategy: Any = None
 
     def run(self) -> None:
         """Go through the phases; what is known when one fails stays in ``facts``."""
-        settings, workload = step_settings(self.plan), self.plan.workload
+        settings, workload = self.plan.settings, self.plan.workload
         if self.plan.placement is None:
             raise UsageError("The plan must hold a placement.", hint="Start runs with `steptime train`.")
         placement, device = take_device(settings.device, self.plan.placement)
@@ -68,14 +73,22 @@ class Training:
             self.facts["environment"] = describe_surroundings(Path(workload.target))
             profile_first_fit(Path(workload.target), workload.arguments, settings, self._profile)
             return
+        self.group, self.strategy = join(placement, device, self.folder.name, self.clock.phase)
+        if self.strategy is not None:
+            self.facts["group"] = dataclasses.asdict(self.group)
+            self.events.write("group", rank=self.group.rank, run_id=self.group.run_id)
+        self._phases(device)
+
+    def _phases(self, device: str) -> None:
+        settings, workload = step_settings(self.plan), self.plan.workload
         with self.clock.phase("data"):
             module = jobs.bring_in(workload)
             self.facts["environment"] = describe_surroundings(_source_of(module))
             data = split_data(jobs.load(module, workload, settings), self.plan.split)
-        with self.clock.phase("build"):
+        with self.clock.phase("build"), scope_of(self.strategy):
             model, output_shape = jobs.build(module, workload, data)
         try:
-            with self.clock.phase("compile"):
+            with self.clock.phase("compile"), scope_of(self.strategy):
                 job = self._compile(model, module, data, output_shape)
                 callbacks = own_callbacks(module, workload)
         finally:
@@ -91,7 +104,7 @@ class Training:
                 watch, fault = self._train(model, data, job, callbacks)
             with contextlib.suppress(RunError) if fault else contextlib.nullcontext():
                 self._conclude(model, watch, device)
-            if fault is None or fault.keeps_model:
+            if self.group.rank == 0 and (fault is None or fault.keeps_model):
                 with self.clock.phase("save"):
                     self._save(model)
             if fault is not None:
@@ -108,6 +121,10 @@ class Training:
         choices = jobs.compile_model(model, module, self.plan, data, output_shape)
         for words in (*(choices or ()), *split_updates(model, self.plan.split)):
             self.events.write("note", text=words)
+        if self.plan.settings.scale_batch and self.group.replicas > 1:
+            settings, words = scaled_batch(self.plan.settings, self.group.replicas, model, data.training)
+            self.plan = dataclasses.replace(self.plan, settings=settings)
+            self.events.write("note", text=words)
         job = jobs.describe_job(model, data, step_settings(self.plan), choices)
         self.facts["job"] = job
         return job
@@ -115,7 +132,9 @@ class Training:
     def _inspect(self, model: keras.Model, data: Data) -> None:
         """Read the facts that the lints ask for; whoever started this run reads the file and applies them."""
         with self.clock.phase("inspect"):
-            write_model_facts(self.folder, gather(model, FitRequest(**self._fit_arguments(data))))
+            write_model_facts(
+                self.folder, gather(model, FitRequest(**fit_arguments(data, step_settings(self.plan))))
+            )
             self.events.write("inspected")
 
     def _profile(
@@ -150,33 +169,22 @@ class Training:
         self, model: keras.Model, data: Data, job: Job, callbacks: list[keras.callbacks.Callback]
     ) -> tuple[TrainingWatch, FaultError | None]:
         """Train; what ended it before its time is returned, so that what was trained is kept first."""
-        settings = step_settings(self.plan)
         fault = None
-        watch = TrainingWatch(
-            events=self.events,
-            recorder=GraphRecorder(),
-            signals=self.signals,
-            steps_per_epoch=job.steps_per_epoch,
-            origin_ns=self.clock.origin_ns,
-            batch_size=job.batch_size,
-            # With steps_per_epoch a pass over the data does not end where an epoch does.
-            samples=data.training.samples if settings.steps_per_epoch is None else None,
-            iterations=lambda: iterations_of(model),
-        )
-        board = Board(self.folder / "tb", self.plan.settings, self.plan.workload.name, self._note)
+        watch = self._watch(model, data, job)
+        board = None
+        if self.group.rank == 0:
+            board = Board(self.folder / "tb", self.plan.settings, self.plan.workload.name, self._note)
         devices = self._device_watch()
         epoch_end = EpochEnd(watch, board, devices)
         checkpoints = checkpoints_of(
             self.plan,
-            self.folder / CHECKPOINTS_FOLDER,
-            validates=bool(
-                data.validation is not None or (settings.validation and settings.validation_split)
-            ),
+            self.folder,
+            is_validated=data.validation is not None,
             stop=lambda: self.signals.requested,
             tell=self._note,
         )
-        watch.stops = checkpoints is None
-        arguments = self._fit_arguments(data) | {
+        watch.stops = checkpoints is None or self.strategy is not None
+        arguments = fit_arguments(data, step_settings(self.plan)) | {
             "callbacks": [*callbacks, epoch_end],
             "observer": watch,
             "checkpoint": checkpoints,
@@ -195,8 +203,26 @@ class Training:
         finally:
             self.facts["epochs"] = epochs_of(watch, epoch_end.logs)
             self.facts |= devices.conclude(self.folder / DEVICE_FILE, watch.origin_ns)
-            board.close()
+            if board is not None:
+                board.close()
         return watch, fault
+
+    def _watch(self, model: keras.Model, data: Data, job: Job) -> TrainingWatch:
+        watch = TrainingWatch(
+            events=self.events,
+            recorder=GraphRecorder(),
+            signals=self.signals,
+            steps_per_epoch=job.steps_per_epoch,
+            origin_ns=self.clock.origin_ns,
+            batch_size=job.batch_size,
+            # With steps_per_epoch a pass over the data does not end where an epoch does.
+            samples=data.training.samples if self.plan.settings.steps_per_epoch is None else None,
+            iterations=lambda: iterations_of(model),
+        )
+        if self.group.workers > 1:
+            # One that left at once would keep the others waiting: all stop after the same step.
+            watch.stop_together = lambda: setattr(model, "stop_training", True)
+        return watch
 
     def _fit(
         self, model: keras.Model, arguments: dict[str, Any], watch: TrainingWatch
@@ -223,30 +249,9 @@ class Training:
     def _device_watch(self) -> DeviceWatch:
         opened, not_opened = open_devices(str(self.facts["device"]))
         devices = DeviceWatch(opened, self.plan.protocol.sample_interval_s, self.folder / "tb" / "device")
-        for field, reason in {**not_opened, **devices.missing()}.items():
-            self._could_not(field, reason)
+        for name, reason in {**not_opened, **devices.missing()}.items():
+            self._could_not(name, reason)
         return devices
-
-    def _fit_arguments(self, data: Data) -> dict[str, Any]:
-        settings = step_settings(self.plan)
-        arguments = data.training.fit_arguments()
-        if data.training.stream is None:
-            arguments |= {"batch_size": settings.batch_size, "shuffle": settings.shuffle}
-        if data.validation is not None:
-            arguments["validation_data"] = data.validation.validation_argument()
-        elif settings.validation and settings.validation_split:
-            arguments["validation_split"] = settings.validation_split
-        return arguments | {
-            "epochs": settings.epochs,
-            "verbose": 0,
-            "steps_per_epoch": settings.steps_per_epoch,
-            "validation_freq": settings.validation_freq,
-            "validation_batch_size": settings.validation_batch_size,
-            "loop": settings.loop,
-            "exact_kernels": {"auto": "auto", "on": True, "off": False}[settings.exact_kernels],
-            "seed": settings.seed,
-            "stop_on_infinite_loss": settings.on_nan == "stop",
-        }
 
     def _conclude(self, model: keras.Model, watch: TrainingWatch, device: str) -> None:
         """Write the block times, and let the proof decide whether the numbers may stand."""
@@ -268,23 +273,17 @@ class Training:
             return
         variables = [*model.variables, *getattr(model.optimizer, "variables", ())]
         loop = watch.main_loop()
-        proof = make_proof(watch.graphs.get(loop, ()), variables, device, is_xla_program=loop == XLA)
+        planned = ", ".join(self.group.devices) or device
+        proof = make_proof(watch.graphs.get(loop, ()), variables, planned, is_xla_program=loop == XLA)
         self.facts["proof"] = proof
-        if proof.contradiction:
-            raise RunError(
-                f"The run must execute on {device}. {proof.contradiction[0].upper()}{proof.contradiction[1:]}",
-                hint="Remove tf.device(...) from the workload, or ask for the device it names.",
-            )
+        refuse_contradiction(proof, device)
 
     def _save(self, model: keras.Model) -> None:
         path = self.folder / MODEL_FILE
-        try:
-            with replacing(path) as part:
-                model.save(part)
-        except (ValueError, TypeError, NotImplementedError) as error:
-            reason = f"Keras cannot save this model: {' '.join(str(error).split())[:200]}"
+        reason = save_model(model, path)
+        if reason is not None:
             self._could_not("model_file", reason)
-            self.events.write("note", text=reason)
+            self._note(reason)
             return
         self.facts["model_file"] = MODEL_FILE
         if self.plan.export:
@@ -297,5 +296,4 @@ class Training:
 
 
 def _source_of(module: ModuleType) -> Path | None:
-    file = getattr(module, "__file__", None)
-    return Path(file) if file else None
+    return Path(module.__file__) if module.__file__ else None

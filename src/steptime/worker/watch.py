@@ -43,7 +43,10 @@ class Block:
 
 @dataclass(slots=True, kw_only=True)
 class TrainingWatch:
-    """The worker's observer (see ``steptime.engine.observer``)."""
+    """The worker's observer (see ``steptime.engine.observer``).
+
+    ``stop_together`` is called instead of raising ``StopRequested`` where other processes train along.
+    """
 
     events: EventWriter
     recorder: GraphRecorder
@@ -63,6 +66,7 @@ class TrainingWatch:
     earlier: int = 0
     own_validation_ns: int = 0
     _iterations_before: int | None = None
+    stop_together: Callable[[], None] | None = None
     _last_progress_ns: int = 0
 
     def on_block(self, **fields: Any) -> None:
@@ -88,8 +92,7 @@ class TrainingWatch:
         if now_ns - self._last_progress_ns >= _PROGRESS_INTERVAL_NS:
             self._last_progress_ns = now_ns
             self._tell_progress(block)
-        if self.stops and self.signals.requested:
-            raise StopRequested
+        self._stop_if_asked()
 
     def on_validation(self, *, epoch: int, duration_ns: int) -> None:
         """Keep the time of an epoch's validation."""
@@ -115,8 +118,7 @@ class TrainingWatch:
             train_ns=sum(block.duration_ns for block in self.blocks if block.epoch == epoch),
             validate_ns=self.validation_ns.get(epoch),
         )
-        if self.stops and self.signals.requested:
-            raise StopRequested
+        self._stop_if_asked()
 
     def get_state(self) -> dict[str, Any]:
         """Return what a checkpoint keeps of the times until now."""
@@ -194,6 +196,13 @@ class TrainingWatch:
                 for name in metrics
             },
         }
+
+    def _stop_if_asked(self) -> None:
+        if not self.stops or not self.signals.requested:
+            return
+        if self.stop_together is None:
+            raise StopRequested
+        self.stop_together()
 
     def _samples_in(self, first_step: int, n_steps: int) -> int | None:
         if self.batch_size is None:

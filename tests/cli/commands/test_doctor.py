@@ -10,6 +10,7 @@ import pytest
 from steptime.cli.commands import doctor
 from steptime.environment import read
 from steptime.environment.facts import known
+from steptime.environment.files import facts_text
 from steptime.errors import RecordError, UsageError
 
 FAULT = "Loaded runtime CuDNN library: 9.1.0 but source was compiled with: 9.3.0."
@@ -94,3 +95,28 @@ def test_neither_the_command_nor_the_first_facts_import_tensorflow_or_numpy():
         [sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=Path(__file__).parent
     )
     assert done.stdout.strip() == "[]"
+
+
+def test_what_differs_between_the_machines_of_a_training_is_found(tmp_path, capsys):
+    files = [str(tmp_path / name) for name in ("a.json", "b.json")]
+    for file, keras in zip(files, ("3.15.1", "3.14.0"), strict=True):
+        Path(file).write_text(
+            facts_text(known({"keras": keras, "python": "3.11.7"}, "read here")), encoding="utf-8"
+        )
+    assert run("--workers", *files, "--json") == 1
+    (finding,) = json.loads(capsys.readouterr().out)["findings"]
+    assert finding["kind"] == "workers-differ"
+    assert "keras: 3.15.1" in finding["evidence"][0]
+    Path(files[1]).write_text(
+        facts_text(known({"keras": "3.15.1", "python": "3.11.7"}, "read here")), encoding="utf-8"
+    )
+    assert run("--workers", *files) == 0
+    assert "No fault" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("more", [[], ["--log", "x"], ["--fact", "a=b"], ["--save", "y"]])
+def test_comparing_machines_takes_two_files_and_nothing_else(tmp_path, more):
+    file = str(tmp_path / "a.json")
+    Path(file).write_text(facts_text(known({}, "")), encoding="utf-8")
+    with pytest.raises(UsageError, match="two machines or more"):
+        run("--workers", file, *([f"{file}2"] if more else [file]), *more)

@@ -243,3 +243,16 @@ def test_debug_prints_the_log_of_a_failed_run(steptime: Any, monkeypatch: pytest
         lambda: Failing(dataclasses.replace(make_record(), outcome=FAILED)),
     )
     assert "deep inside" not in steptime("train").err
+
+
+def test_the_run_folder_is_copied_where_storage_says(
+    steptime: Any, here: Path, ends_with: Any, tmp_path: Path
+) -> None:
+    pytest.importorskip("pyarrow")
+    ends_with()
+    code, _, err = steptime("train", "--device", "cpu", "--storage", str(tmp_path / "kept"))
+    (kept,) = (tmp_path / "kept" / "train").iterdir()
+
+    assert code == 0
+    assert err.splitlines()[-1] == f"copied to {tmp_path / 'kept'}/train/{kept.name}"
+    assert (kept / "run.json").exists()

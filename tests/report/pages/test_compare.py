@@ -154,3 +154,17 @@ def test_an_interval_that_says_nothing_is_not_drawn(compared) -> None:
     assert isinstance(plot, Bars)
     assert plot.highs[0] == plot.values[0] == 20.0
     assert "too few runs for an interval" in texts(document)
+
+
+def test_where_devices_differ_the_share_of_a_perfect_speed_up_is_shown(compared) -> None:
+    slow, fast, *rest = compared.comparison.arms
+    share = Interval(value=0.94, low=0.9, high=0.98, confidence=0.95, is_assumed=False)
+    comparison = dataclasses.replace(
+        compared.comparison, arms=(slow, dataclasses.replace(fast, replicas=2, efficiency=share), *rest)
+    )
+    text = texts(compare_summary(comparison, compared.study))
+
+    assert "of a perfect speed-up" in text
+    assert "94.0 % (90.0 % to 98.0 %)" in text
+    assert "CPU devices may share one processor" in text
+    assert "of a perfect speed-up" not in texts(compare_summary(compared.comparison, compared.study))

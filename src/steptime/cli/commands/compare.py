@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Compare, write the report, and print the answer."""
     from steptime.cli import comparing
-    from steptime.launch.process import ProcessLauncher
+    from steptime.cli.grouping import EachItsOwn
     from steptime.record.store import writable
     from steptime.record.study import create_study_folder, write_study
     from steptime.report.files import write_page
@@ -60,7 +60,7 @@ def run(options: argparse.Namespace) -> int:
     elif len(options.words) > 1:
         study = comparing.take_existing(options, options.words)
     else:
-        folder, study = comparing.run_new(options, comparing.parse_work(options), ProcessLauncher())
+        folder, study = comparing.run_new(options, comparing.parse_work(options), EachItsOwn())
     comparison, runs = comparing.comparison_of(folder or Path(), study)
     comparing.refuse_unlike(comparison, study)
     folder = folder or create_study_folder(shared.runs_folder(options), comparing.STUDY_KIND)

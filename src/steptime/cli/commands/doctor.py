@@ -4,6 +4,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from steptime.cli import output
+from steptime.errors import UsageError
 
 if TYPE_CHECKING:
     from steptime.environment.facts import Facts
@@ -16,6 +17,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     known = "what you know, in your own words: platform, tensorflow, python, gpu, driver, cuda, ...; can be repeated"
     add("--fact", metavar="KEY=VALUE", action="append", default=[], help=known)
     add("--facts", metavar="FILE", help="diagnose facts that --save wrote, also on another machine")
+    add(
+        "--workers", metavar="FILE", nargs="+",
+        help="diagnose facts that --save wrote on each machine of a training: what differs between them",
+    )  # fmt: skip
     add(
         "--save",
         metavar="FILE",
@@ -37,6 +42,8 @@ def run(args: argparse.Namespace) -> int:
     from steptime.environment.files import facts_text, read_facts_file, read_log_file
     from steptime.environment.told import read_told
 
+    if args.workers:
+        return _compare_workers(args)
     live = args.log is None and args.facts is None and not args.fact
     lines = read_log_file(args.log) if args.log else ()
     if live:
@@ -73,3 +80,27 @@ def _read_this_machine(*, quiet: bool) -> "Facts":
     if first.get("tensorflow") and not quiet:
         output.say(f"asking TensorFlow {first.text('tensorflow')} itself; this takes some seconds")
     return read_tensorflow(first)
+
+
+def _compare_workers(args: argparse.Namespace) -> int:
+    """Say in what the machines of one training differ.
+
+    Raises:
+        UsageError: Fewer than two files, or arguments that are about one machine.
+    """
+    from steptime.diagnosis.environment import diagnose
+    from steptime.diagnosis.pages import doctor_json, doctor_text
+    from steptime.environment.facts import known
+    from steptime.environment.files import read_facts_file
+    from steptime.environment.several import differences
+
+    if len(set(args.workers)) < 2 or args.log or args.facts or args.fact or args.save:
+        raise UsageError(
+            "--workers must name the facts of two machines or more, and stand alone.",
+            hint="On each machine: steptime doctor --save NAME.json; then: steptime doctor --workers A.json B.json",
+        )
+    machines = {path: read_facts_file(path) for path in args.workers}
+    facts = known({"workers_differ": differences(machines) or "none"}, "read there")
+    diagnosis = diagnose(facts, ())
+    output.out(doctor_json(diagnosis) if args.json else doctor_text(diagnosis, facts, live=False))
+    return int(bool(diagnosis.findings))

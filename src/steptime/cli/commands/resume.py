@@ -9,7 +9,8 @@ from steptime.cli import options as shared
 from steptime.errors import RecordError, UsageError
 
 if TYPE_CHECKING:
-    from steptime.plan.plan import Plan
+    from steptime.plan.plan import Placement, Plan
+    from steptime.plan.settings import Settings
     from steptime.record.schema import RunRecord
 
 
@@ -30,9 +31,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Go on, and print the summary or the record."""
     from steptime.cli.commands.train import finish
-    from steptime.cli.placing import place
-    from steptime.device.find import find_gpus
-    from steptime.launch.placement import cpu_only_build
     from steptime.record.store import find_run, read_plan
 
     folder = find_run(shared.runs_folder(options), options.run)
@@ -48,12 +46,22 @@ def run(options: argparse.Namespace) -> int:
     plan = dataclasses.replace(
         plan,
         settings=settings,
-        placement=place(settings.device, find_gpus(), cpu_only_build()),
+        placement=_placed(settings),
         allow_different=plan.allow_different or options.allow_different,
     )
     shared.check_tensorflow()
     record = go_on(plan, folder)
     return finish(record, folder, as_json=options.json, debug=options.debug)
+
+
+def _placed(settings: "Settings") -> "Placement | None":
+    from steptime.cli.placing import place
+    from steptime.device.find import find_gpus
+    from steptime.launch.placement import cpu_only_build
+
+    if settings.launcher == "ray":
+        return None  # The cluster decides.
+    return place(settings.device, find_gpus(), cpu_only_build(), settings.devices, settings.workers)
 
 
 def has_checkpoint(folder: Path) -> bool:
@@ -81,12 +89,13 @@ def find_interrupted(runs: Path, plan: "Plan") -> Path | None:
 
 def go_on(plan: "Plan", folder: Path) -> "RunRecord":
     """Start a worker again in the folder of its run."""
+    from steptime.cli.grouping import launcher_of
     from steptime.cli.progress import make_progress
     from steptime.launch.attempts import run_attempts
-    from steptime.launch.process import ProcessLauncher
+    from steptime.plan.cluster import Place
     from steptime.record.store import RECORD_FILE, rewrite_plan
 
     rewrite_plan(folder, plan)
     (folder / RECORD_FILE).unlink(missing_ok=True)
     with make_progress(plan.settings.epochs) as progress:
-        return run_attempts(plan, folder, ProcessLauncher(), progress.event)
+        return run_attempts(plan, folder, launcher_of(plan.settings, Place()), progress.event)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from steptime.cli import options as shared
 from steptime.cli import output
+from steptime.cli.grouping import JOINING, add_group_options
 from steptime.errors import UsageError
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="mnist-cnn (default), mnist-mlp, mnist-lstm, a Python file, or a module",
     )
     shared.add_setting_options(parser)
+    add_group_options(parser)
     shared.add_runs_option(parser)
     shared.add_json_option(parser)
     parser.add_argument("--time-limit", type=float, metavar="SECONDS", help="end a run that takes longer")
@@ -47,43 +49,66 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="when memory runs out: stop (default), or halve the batch and take twice the steps an update",
     )
     parser.add_argument("--export", metavar="FILE.keras", help="copy the trained model there as well")
+    parser.add_argument(
+        "--storage",
+        metavar="ADDRESS",
+        help="copy the run folder there at its end: a path, or an address such as s3://bucket/runs",
+    )
     parser.add_argument("--debug", action="store_true", help="print worker.log when the run fails")
 
 
 def run(options: argparse.Namespace) -> int:
     """Train, and print the summary or the record."""
     from steptime.cli.commands.resume import find_interrupted, go_on
+    from steptime.cli.grouping import joined_settings, launcher_of, settle
     from steptime.cli.placing import place
     from steptime.cli.progress import make_progress
+    from steptime.cli.raying import ray_resources
     from steptime.device.find import find_gpus
     from steptime.launch.attempts import run_attempts
     from steptime.launch.placement import cpu_only_build
-    from steptime.launch.process import ProcessLauncher
+    from steptime.launch.storage import open_storage
     from steptime.plan.plan import Plan, Protocol
     from steptime.plan.workload import parse_workload
     from steptime.record.store import create_run_folder
 
-    settings = shared.read_settings(options)
+    settings, joined = joined_settings(options, shared.read_settings(options))
+    is_ray = settings.launcher == "ray"
+    resources = ray_resources(options, is_ray=is_ray)
+    here = 1 if joined.workers > 1 else settings.workers
     plan = Plan(
         workload=parse_workload(options.workload),
         settings=settings,
-        protocol=Protocol(time_limit_s=options.time_limit, retries=options.retries, on_oom=options.on_oom),
-        placement=place(settings.device, find_gpus(), cpu_only_build()),
+        protocol=Protocol(
+            time_limit_s=options.time_limit,
+            retries=options.retries,
+            on_oom=options.on_oom,
+            min_workers=options.min_workers,
+        ),
+        # On a cluster only the cluster knows; this machine may have no GPU.
+        placement=None
+        if is_ray
+        else place(settings.device, find_gpus(), cpu_only_build(), settings.devices, here),
         export=_checked_export(options.export),
         command=options.command_line,
     )
     shared.check_tensorflow()
+    storage = open_storage(options.storage) if options.storage else None
     runs = shared.runs_folder(options)
     interrupted = find_interrupted(runs, plan) if options.resume == "auto" else None
     if interrupted is not None:
         output.say(f"goes on with {interrupted}")
         folder, record = interrupted, go_on(plan, interrupted)
     else:
-        folder = create_run_folder(runs, "train", plan)
+        folder = create_run_folder(runs, "train" if joined.rank == 0 else JOINING, plan)
+        launcher = launcher_of(settings, joined, resources)
         with make_progress(settings.epochs) as progress:
-            on_event = _with_findings(progress.event, folder)
-            record = run_attempts(plan, folder, ProcessLauncher(), on_event)
-    return finish(record, folder, as_json=options.json, debug=options.debug)
+            record = run_attempts(plan, folder, launcher, _with_findings(progress.event, folder))
+        folder = settle(folder, joined)
+    code = finish(record, folder, as_json=options.json, debug=options.debug)
+    if storage is not None and joined.rank == 0:
+        output.say(f"copied to {storage.keep(folder)}")
+    return code
 
 
 def _with_findings(show: "OnEvent", folder: Path) -> "OnEvent":

@@ -21,6 +21,7 @@ NVIDIA_GPU = is_("gpu_vendor", "nvidia")
 BLACKWELL = more("gpu_cc_max", 9.9)
 JETSON = is_("jetson", True)
 SLURM = is_("scheduler", "slurm")
+ONE_GPU = Any(is_("gpu_count", 0, 1), is_("gpu_vendor", "none"))
 
 NAMES: tuple[tuple[Condition, str], ...] = (
     (WSL, "In WSL"),

@@ -1,7 +1,7 @@
 """The checkpoint that a training goes on from: found, compared with what is trained now, and put back."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,9 @@ from steptime.engine.checkpoints.state import LoopState, Position, TrainingState
 from steptime.engine.checkpoints.values import decode
 from steptime.engine.checkpoints.variables import variables_of
 from steptime.engine.checkpoints.voice import Voice
+from steptime.engine.distribution.engine import GroupEngine
+from steptime.engine.distribution.group import Group
+from steptime.engine.distribution.sameness import check_same
 from steptime.engine.feeds.arrays import ArrayFeed
 from steptime.engine.feeds.stream import StreamFeed
 from steptime.errors import RecordError, UsageError
@@ -31,18 +34,28 @@ class Former:
         policy: What the person asked for.
         identity: What is trained now.
         voice: Says what differs.
+        group: Who trains together; None for one device.
 
     Raises:
         UsageError: Something has changed, and `allow_different` was not said.
         RecordError: The state is not that of a checkpoint of this version.
     """
 
-    def __init__(self, stored: files.Stored, policy: Checkpoints, identity: Identity, voice: Voice) -> None:
+    def __init__(
+        self,
+        stored: files.Stored,
+        policy: Checkpoints,
+        identity: Identity,
+        voice: Voice,
+        group: Group | None = None,
+    ) -> None:
         self._stored = stored
         self._allow_different = policy.allow_different
         self._identity = identity
         self._voice = voice
-        self._state = _check(stored, identity, policy, voice)
+        self._group = group
+        self._versions = snapshot.versions(1 if group is None else group.replicas)
+        self._state = _check(stored, identity, policy, voice, self._versions)
 
     @property
     def start(self) -> Position:
@@ -54,12 +67,12 @@ class Former:
         """Which loops ran; None where something has changed, so that they must be tried anew."""
         state = self._state
         unchanged = not differences(state.identity, self._identity, state.learning_rate)
-        return state.loops if unchanged and state.versions == snapshot.versions() else None
+        return state.loops if unchanged and state.versions == self._versions else None
 
     def put_back(
         self,
         model: keras.Model,
-        engine: Engine,
+        engine: Engine | GroupEngine,
         feed: ArrayFeed | StreamFeed,
         callbacks: Sequence[keras.callbacks.Callback],
     ) -> Any:
@@ -73,7 +86,8 @@ class Former:
             RecordError: The content is not that of a checkpoint of this version.
         """
         state, arrays = self._state, self._stored.arrays
-        variables = variables_of(model, engine.touched)
+        # Between epochs metrics are empty, and reading those of a group takes all its processes.
+        variables = variables_of(model, engine.touched, metrics=self._group is None)
         for text in snapshot.put_back_variables(
             state, arrays, variables, allow_different=self._allow_different
         ):
@@ -109,15 +123,20 @@ class Former:
         return found
 
 
-def find_former(policy: Checkpoints, identity: Identity, voice: Voice) -> Former | None:
+def find_former(
+    policy: Checkpoints, identity: Identity, voice: Voice, group: Group | None = None
+) -> Former | None:
     """The checkpoint to go on from; None where the training begins.
 
     Raises:
-        UsageError: Something has changed since, or the folder is not as the policy says.
+        UsageError: Something has changed since, the folder is not as the policy says, or the processes of a group
+            see different ones.
         RecordError: There are checkpoints, and none is whole.
     """
     stored = _find(policy, voice)
-    return None if stored is None else Former(stored, policy, identity, voice)
+    if group is not None:
+        check_same(group, {"newest checkpoint": "none" if stored is None else stored.path.name})
+    return None if stored is None else Former(stored, policy, identity, voice, group)
 
 
 def best_of(folder: Path) -> tuple[str, float] | None:
@@ -163,8 +182,10 @@ def _find(policy: Checkpoints, voice: Voice) -> files.Stored | None:
     return stored
 
 
-def _check(stored: files.Stored, identity: Identity, policy: Checkpoints, voice: Voice) -> TrainingState:
-    """Reads a checkpoint's state and compares it with what is trained now.
+def _check(
+    stored: files.Stored, identity: Identity, policy: Checkpoints, voice: Voice, now: Mapping[str, str]
+) -> TrainingState:
+    """Reads a checkpoint's state and compares it with what is trained now, by the versions `now`.
 
     Raises:
         UsageError: Something has changed, and `allow_different` was not said.
@@ -180,7 +201,6 @@ def _check(stored: files.Stored, identity: Identity, policy: Checkpoints, voice:
         )
     for text in different:
         voice.warn(f"different since the checkpoint: {text}")
-    now = snapshot.versions()
     for name in sorted(now.keys() | state.versions.keys()):
         if now.get(name) != state.versions.get(name):
             voice.warn(

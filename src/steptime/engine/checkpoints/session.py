@@ -27,6 +27,8 @@ from steptime.engine.checkpoints.state import Position, TrainingState
 from steptime.engine.checkpoints.variables import Named, variables_of
 from steptime.engine.checkpoints.voice import Voice
 from steptime.engine.checkpoints.writer import Draft, Writer
+from steptime.engine.distribution.engine import GroupEngine
+from steptime.engine.distribution.group import Group
 from steptime.engine.feeds.arrays import ArrayFeed
 from steptime.engine.feeds.stream import StreamFeed
 from steptime.engine.report import CheckpointCost
@@ -48,6 +50,7 @@ class Session:
         feed: The data.
         callbacks: Of the fit.
         request: Its arguments.
+        group: Who trains together: then the chief writes, between epochs only, and all read. None for one device.
 
     Attributes:
         former: The checkpoint to go on from; None where the training begins.
@@ -64,19 +67,25 @@ class Session:
         feed: ArrayFeed | StreamFeed,
         callbacks: Sequence[keras.callbacks.Callback],
         request: FitRequest,
+        group: Group | None = None,
     ) -> None:
         self._policy = policy
+        self._group = group
+        self._is_writer = group is None or group.is_chief
         self._model = model
         self._feed = feed
         self._callbacks = callbacks
         self._folder = Path(policy.folder)
         self._voice = Voice(policy.tell)
         self._identity = identity_of(model, feed, request)
-        self._folder.mkdir(parents=True, exist_ok=True)
-        self._lock = lock(self._folder)
+        self._versions = snapshot.versions(1 if group is None else group.replicas)
+        self._lock = contextlib.ExitStack()
         try:
-            files.remove_parts(self._folder)
-            self.former = find_former(policy, self._identity, self._voice)
+            if self._is_writer:
+                self._folder.mkdir(parents=True, exist_ok=True)
+                self._lock.enter_context(lock(self._folder))
+                files.remove_parts(self._folder)
+            self.former = find_former(policy, self._identity, self._voice, group)
         except BaseException:
             self._lock.close()
             raise
@@ -94,7 +103,7 @@ class Session:
         self._rhythm = Rhythm(self._every, self._begin_s, self.former.start.steps_done if self.former else 0)
         self._variables: list[Named] = []
         self._seeds: dict[str, np.ndarray[Any, Any]] = {}
-        self._engine: Engine | None = None
+        self._engine: Engine | GroupEngine | None = None
         for text in memories.why_not_kept(self._callbacks):
             self._voice.say(text)
         if isinstance(self._feed, StreamFeed) and self._feed.why_not_saved:
@@ -108,13 +117,13 @@ class Session:
         """What was said until now."""
         return tuple(self._voice.said)
 
-    def attach(self, engine: Engine) -> None:
+    def attach(self, engine: Engine | GroupEngine) -> None:
         """Tells which machinery runs now."""
         self._engine = engine
 
     def limit(self, steps_done: int) -> int | None:
         """Most steps that may be trained in one piece."""
-        return self._rhythm.limit(steps_done)
+        return None if self._group is not None else self._rhythm.limit(steps_done)
 
     def between_steps(self, position: Position, logs: Mapping[str, Any]) -> None:
         """Takes one if it is due.
@@ -122,6 +131,8 @@ class Session:
         Raises:
             StopRequested: Somebody asked for it; one was taken and written.
         """
+        if self._group is not None:
+            return
         if self._is_stop_requested():
             self._save_and_wait(position, logs)
             raise StopRequested
@@ -134,7 +145,9 @@ class Session:
         Raises:
             StopRequested: Somebody asked for it; one was taken and written.
         """
-        if self._is_stop_requested() and not is_last:
+        if self._group is not None and self._skips(self._group, position):
+            return
+        if self._group is None and self._is_stop_requested() and not is_last:
             self._save_and_wait(position, logs)
             raise StopRequested
         cost_s = self._last_stall_s + self._writer.last_write_s
@@ -145,6 +158,11 @@ class Session:
         if is_last:
             self._wait()
 
+    def _skips(self, group: Group, position: Position) -> bool:
+        """Whether this process keeps nothing here: it is not the chief, or the epoch was broken off by a signal."""
+        asked = position.stopped and group.gathered([float(self._is_stop_requested())]).any()
+        return bool(asked) or not self._is_writer
+
     @contextlib.contextmanager
     def validating(self, position: Position, logs: Mapping[str, Any]) -> Iterator[None]:
         """Around a validation: whoever stops it keeps the training as it was before it.
@@ -152,6 +170,9 @@ class Session:
         Raises:
             StopRequested: As it came; a checkpoint was written.
         """
+        if self._group is not None:
+            yield
+            return
         seeds = [v for v in self._all_variables() if "seed_generator_state" in v.name]
         self._seeds = {v.name: v.variable.numpy() for v in seeds}
         try:
@@ -213,7 +234,7 @@ class Session:
             taken.arrays[index] = self._seeds.get(name, taken.arrays[index])
         state = TrainingState(
             created=f"{datetime.datetime.now(datetime.UTC):%Y-%m-%dT%H:%M:%SZ}",
-            versions=snapshot.versions(),
+            versions=self._versions,
             position=position,
             logs=taken.logs,
             feed=self._feed.state(),
@@ -254,7 +275,7 @@ class Session:
         # Layers and optimizers make variables until the first step; after it there are no new ones.
         assert self._engine is not None
         if not self._variables:
-            self._variables = variables_of(self._model, self._engine.touched)
+            self._variables = variables_of(self._model, self._engine.touched, metrics=self._group is None)
         return self._variables
 
     def _score(self, position: Position, logs: Mapping[str, Any]) -> float | None:

@@ -54,9 +54,14 @@ def take(
     return Taken(arrays=arrays, variables=specs, logs=encoded, callbacks=memories.take(callbacks, arrays))
 
 
-def versions() -> dict[str, str]:
-    """Of everything that bits depend on."""
+def versions(replicas: int = 1) -> dict[str, str]:
+    """Of everything that bits depend on.
+
+    Args:
+        replicas: Copies of the model that train in step: sums over another number of shares round differently.
+    """
     return {
+        **({} if replicas == 1 else {"number of replicas": str(replicas)}),
         "steptime": steptime.__version__,
         "keras": keras.__version__,
         "tensorflow": tf.__version__,

@@ -24,18 +24,23 @@ class Named:
         return f"{self.name} {dtype}{list(self.variable.shape)}"
 
 
-def variables_of(model: keras.Model, touched: Iterable[tf.Variable]) -> list[Named]:
+def variables_of(model: keras.Model, touched: Iterable[tf.Variable], *, metrics: bool = True) -> list[Named]:
     """Every variable whose value a training depends on, each once, in an order that the code decides.
 
     Args:
         model: A built model.
         touched: Variables that a traced step reads or writes; among them are those that no model or optimizer
             knows, such as a second optimizer of a person's own `train_step`.
+        metrics: Whether those of metrics are among them.
     """
     optimizer = getattr(model, "optimizer", None)
+    left_out = set() if metrics else {id(variable) for variable in model.metrics_variables}
     known = [
-        *model.variables,
-        *model.metrics_variables,
+        *(
+            variable
+            for variable in (*model.variables, *model.metrics_variables)
+            if id(variable) not in left_out
+        ),
         *(optimizer.variables if optimizer is not None else ()),
     ]
     found: dict[int, tuple[str, Any]] = {}

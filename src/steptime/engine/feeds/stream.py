@@ -10,6 +10,7 @@ import keras
 import tensorflow as tf
 
 from steptime.engine import private_keras
+from steptime.engine.distribution.group import group_of
 from steptime.engine.feeds.feed import Claim
 
 
@@ -24,7 +25,10 @@ class StreamFeed:
 
     def __init__(self, model: keras.Model, *, device: str | None = None, **arguments: Any) -> None:
         self._epochs = private_keras.KerasEpochs(
-            model, lambda dataset, made_by_keras: _prepared(dataset, made_by_keras, device), **arguments
+            # Also under a strategy every process reads whole batches; replicas take their shares of them.
+            private_keras.NotDistributed if group_of(model) is not None else model.distribute_strategy,
+            lambda dataset, made_by_keras: _prepared(dataset, made_by_keras, device),
+            **arguments,
         )
         self.element_spec = self._epochs.element_spec
         self._iterator: Any = None

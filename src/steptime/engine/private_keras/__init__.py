@@ -12,6 +12,7 @@ from steptime.engine.private_keras.arrays import (
     with_batch_size,
 )
 from steptime.engine.private_keras.callbacks import callback_list, steps_until_save, writes_every_batch
+from steptime.engine.private_keras.distribution import NotDistributed
 from steptime.engine.private_keras.epochs import KerasEpochs
 from steptime.engine.private_keras.graph import (
     Graph,
@@ -50,6 +51,7 @@ __all__ = [
     "Graph",
     "KerasEpochs",
     "Node",
+    "NotDistributed",
     "are_arrays",
     "as_arrays",
     "cache_validation",

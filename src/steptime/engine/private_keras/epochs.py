@@ -4,7 +4,6 @@ import contextlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import keras
 from keras.src.backend.tensorflow.trainer import TFEpochIterator
 from keras.src.trainers.data_adapters.tf_dataset_adapter import TFDatasetAdapter
 
@@ -40,13 +39,13 @@ class KerasEpochs:
     """Keras' own bookkeeping of epochs, steps and running out of data, handed out several steps at a time.
 
     Args:
-        model: Whose strategy and settings apply.
+        strategy: Spreads the data set Keras makes over devices, or leaves it whole.
         prepare: Turns the data set Keras made of the inputs to the one iterated over.
         arguments: Those of Keras' epoch iterator: x, y, sample_weight, batch_size, steps_per_epoch, ...
     """
 
-    def __init__(self, model: keras.Model, prepare: Callable[[Any, bool], Any], **arguments: Any) -> None:
-        self._epochs = _Epochs(distribute_strategy=model.distribute_strategy, **arguments)
+    def __init__(self, strategy: Any, prepare: Callable[[Any, bool], Any], **arguments: Any) -> None:
+        self._epochs = _Epochs(distribute_strategy=strategy, **arguments)
         self._is_dataset = isinstance(self._epochs.data_adapter, TFDatasetAdapter)
         self._epochs.prepared = prepare(self._epochs._distributed_dataset, not self._is_dataset)
         self.element_spec = self._epochs.prepared.element_spec

@@ -27,6 +27,7 @@ _QUANTITIES: Mapping[str, tuple[str, Callable[[float], str]]] = {
     "peak_device_bytes": ("peak memory on the GPU", units.size_bytes),
     "energy_j": ("energy of the training", units.joules),
 }
+_SCALING = "of a perfect speed-up"
 _DOCTOR = "`steptime doctor` tells more."
 
 
@@ -121,11 +122,22 @@ def quantity_table(comparison: Comparison) -> Table:
 def _main_table(comparison: Comparison) -> Table:
     metric = _main_metric(comparison)
     target = ("time to target",) if comparison.target else ()
-    columns = ("arm", "time per epoch", "times as fast", *target, *((metric,) if metric else ()), "verdict")
+    scaling = (_SCALING,) if any(facts.efficiency for facts in comparison.arms) else ()
+    columns = (
+        "arm",
+        "time per epoch",
+        "times as fast",
+        *scaling,
+        *target,
+        *((metric,) if metric else ()),
+        "verdict",
+    )
     rows = []
     for facts in comparison.arms:
         cells = [facts.arm.name, _estimate(facts.quantities.get("epoch_s"), units.seconds, is_short=True)]
         cells.append(_speed(facts, comparison))
+        if scaling:
+            cells.append(_efficiency(facts))
         if target:
             cells.append(_estimate(facts.quantities.get("target_s"), units.seconds, is_short=True))
         if metric:
@@ -145,6 +157,11 @@ def _speed(facts: ArmFacts, comparison: Comparison) -> str:
         return "1"
     ratio = facts.verdict.speed_ratio if facts.verdict else None
     return f"{number(ratio.value)}\n{_spread(ratio, number)}" if ratio else UNKNOWN
+
+
+def _efficiency(facts: ArmFacts) -> str:
+    share = facts.efficiency
+    return f"{units.share(share.value)}\n{_spread(share, units.share)}" if share else UNKNOWN
 
 
 def _estimate(estimate: Estimate | None, text: Callable[[float], str], *, is_short: bool = False) -> str:

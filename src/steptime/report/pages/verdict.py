@@ -54,6 +54,10 @@ def cautions(comparison: Comparison) -> tuple[str, ...]:
             found.append(
                 f"{facts.arm.name}: {facts.repeats} runs ended well, another did not ({facts.failure})"
             )
+        if facts.efficiency is not None and (facts.device or "").startswith("cpu"):
+            found.append(
+                f"{facts.arm.name}: CPU devices may share one processor; their speed-up tells nothing of GPUs"
+            )
         target = facts.quantities.get("target_s")
         if target is not None and target.reason and not target.reason.startswith("not reached"):
             found.append(f"the target cannot be timed: {target.reason}")

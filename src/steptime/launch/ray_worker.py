@@ -1,0 +1,228 @@
+"""What runs on a Ray cluster: each worker starts steptime's own worker process on its node and reports to a desk.
+
+Ray's TensorFlow trainer is not used: it sets TF_USE_LEGACY_KERAS, and importing it imports TensorFlow in three
+processes that do not need it. What it does beside that, TF_CONFIG, is here. Training in a process of its own is as
+everywhere else in steptime: devices and flags are set before TensorFlow is imported.
+"""
+
+import contextlib
+import dataclasses
+import json
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import ray
+import ray.train
+import ray.util
+from ray.train.backend import Backend, BackendConfig
+
+import steptime
+from steptime.launch.luggage import unpacked
+from steptime.launch.mirror import ChangedFiles, Files
+from steptime.launch.placement import HIDE_EVERY_GPU
+from steptime.launch.process import bytecode_cache
+from steptime.launch.variables import worker_variables
+from steptime.plan.codec import to_json
+from steptime.plan.plan import Plan
+from steptime.record.files import write_json
+from steptime.record.store import LOG_FILE, PLAN_FILE
+
+_POLL_S = 0.2
+# Exit code of a worker that could not start its process, as for wrong use.
+_REFUSED = 2
+# Below the range from which systems take the ports of outgoing connections, which may come in between.
+_PORTS = range(20_000, 32_000)
+# The child must not outlive this process, which Ray may kill: prctl(2), PR_SET_PDEATHSIG.
+_FOLLOWER = (
+    "import ctypes, os, sys\n"
+    "if sys.platform == 'linux': ctypes.CDLL(None).prctl(1, 9)\n"
+    "if os.getppid() != int(sys.argv[1]): sys.exit(1)\n"
+    "os.execv(sys.executable, [sys.executable, *sys.argv[2:]])"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Errand:
+    """What a worker is told.
+
+    Attributes:
+        plan: What is trained.
+        created: When that was planned.
+        folders: Run folder of each rank, as the person's machine knows it.
+        token: Name of a file in the first of them: who sees it sees the same disk.
+        desk: The actor that it reports to.
+        version: Version of steptime on the person's machine.
+        worker: What Python is given, before the run folder.
+    """
+
+    plan: Plan
+    created: str
+    folders: tuple[str, ...]
+    token: str
+    desk: Any
+    version: str
+    worker: tuple[str, ...]
+
+
+class Desk:
+    """An actor between the person's process and the workers: what they have to tell, and what they shall do."""
+
+    def __init__(self) -> None:
+        self._news: list[tuple[int, dict[str, Any]]] = []
+        self._orders: dict[int, str] = {}
+
+    def report(self, rank: int, news: dict[str, Any]) -> str | None:
+        """Take what a worker tells and return what it shall do: ``stop``, ``kill`` or nothing."""
+        if news:
+            self._news.append((rank, news))
+        return self._orders.get(rank)
+
+    def order(self, rank: int, word: str) -> None:
+        """Tell a worker what to do when it reports next."""
+        self._orders[rank] = word
+
+    def take(self) -> list[tuple[int, dict[str, Any]]]:
+        """Return what was told since the last call."""
+        news, self._news = self._news, []
+        return news
+
+
+class ClusterBackend(Backend):  # type: ignore[misc]  # Ray has no types
+    """Tells every worker who the others are, as TensorFlow reads it: TF_CONFIG."""
+
+    def on_start(self, worker_group: Any, backend_config: BackendConfig) -> None:  # noqa: ARG002 - Ray's signature
+        """Ask each worker for an address, and give all of them to each."""
+        addresses = worker_group.execute(free_address)
+        ray.get(
+            [
+                worker_group.execute_single_async(rank, set_tf_config, addresses, rank)
+                for rank in range(len(addresses))
+            ]
+        )
+
+
+class ClusterConfig(BackendConfig):  # type: ignore[misc]
+    """Chooses ``ClusterBackend``."""
+
+    @property
+    def backend_cls(self) -> type[Backend]:
+        """The backend."""
+        return ClusterBackend
+
+
+def free_address() -> str:
+    """Return a host and port of this machine at which nobody listens."""
+    host = ray.util.get_node_ip_address()
+    while True:
+        port = random.choice(_PORTS)
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("", port))
+            return f"{host}:{port}"
+
+
+def set_tf_config(addresses: list[str], rank: int) -> None:
+    """Set TF_CONFIG in this process, whose child inherits it."""
+    task = {"type": "worker", "index": rank}
+    os.environ["TF_CONFIG"] = json.dumps({"cluster": {"worker": addresses}, "task": task})
+
+
+def train(config: dict[str, Any]) -> None:
+    """Run one worker until its process ends; the function that Ray Train executes on each worker."""
+    errand: Errand = config["errand"]
+    rank = ray.train.get_context().get_world_rank()
+    actor = ray.get_runtime_context().current_actor
+    node = ray.util.get_node_ip_address()
+    errand.desk.report.remote(rank, {"actor": actor, "node": node})
+    refusal = _refusal(errand)
+    if refusal is not None:
+        ray.get(errand.desk.report.remote(rank, {"code": _REFUSED, "words": refusal}))
+        return
+    with tempfile.TemporaryDirectory(prefix="steptime-") as own:
+        folder = _folder(errand, rank, Path(own))
+        mirrored = folder.parent == Path(own)
+        files = ChangedFiles(folder, but=(PLAN_FILE,))
+        process = _start(errand, folder)
+        try:
+            _follow(process, rank, errand.desk, files if mirrored else None)
+        finally:
+            if process.poll() is None:
+                _kill(process)
+        last: dict[str, Any] = {"code": process.wait()}
+        if mirrored:
+            last["files"] = files.take()
+        ray.get(errand.desk.report.remote(rank, last))
+
+
+def _refusal(errand: Errand) -> str | None:
+    if errand.version == steptime.__version__:
+        return None
+    return (
+        f"steptime must have one version on all machines. Received: {errand.version} where you typed the command,"
+        f" {steptime.__version__} on a worker"
+    )
+
+
+def _folder(errand: Errand, rank: int, own: Path) -> Path:
+    """Return the run folder to use: the person's own where this machine sees it and the workload, else a new one."""
+    workload = errand.plan.workload
+    seen = (Path(errand.folders[0]) / errand.token).exists()
+    if seen and (workload.kind != "file" or Path(workload.target).is_file()):
+        return Path(errand.folders[rank])
+    plan = errand.plan
+    if workload.kind == "file":
+        # Ray unpacks what was sent into the folder that this process started in.
+        local = dataclasses.replace(workload, target=str(unpacked(workload, Path.cwd())))
+        plan = dataclasses.replace(plan, workload=local)
+    folder = own / Path(errand.folders[rank]).name  # the run is called after it
+    folder.mkdir()
+    write_json(folder / PLAN_FILE, {"created": errand.created, "plan": to_json(plan)})
+    return folder
+
+
+def _start(errand: Errand, folder: Path) -> "subprocess.Popen[bytes]":
+    variables = worker_variables(errand.plan, os.environ, bytecode_cache())
+    gpus = ray.get_gpu_ids()
+    variables["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, gpus)) if gpus else HIDE_EVERY_GPU
+    variables.pop("TF_USE_LEGACY_KERAS", None)
+    with (folder / LOG_FILE).open("ab") as log:
+        return subprocess.Popen(
+            [sys.executable, "-c", _FOLLOWER, str(os.getpid()), *errand.worker, str(folder)],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            env=variables,
+            start_new_session=True,
+        )
+
+
+def _follow(process: "subprocess.Popen[bytes]", rank: int, desk: Any, files: ChangedFiles | None) -> None:
+    """Pass on what the process writes and what it is told, until it ends."""
+    told: str | None = None
+    while process.poll() is None:
+        news: dict[str, Any] = {}
+        changed: Files = files.take() if files is not None else {}
+        if changed:
+            news["files"] = changed
+        order = ray.get(desk.report.remote(rank, news))
+        if order != told:
+            told = order
+            if order == "stop":
+                process.send_signal(signal.SIGINT)
+            elif order == "kill":
+                _kill(process)
+        time.sleep(_POLL_S)
+
+
+def _kill(process: "subprocess.Popen[bytes]") -> None:
+    """Kill the process and those it started, such as those that load data."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)

@@ -1,0 +1,93 @@
+"""What workers get of a cluster, decided without one; and what is said when there is none."""
+
+import builtins
+from typing import Any
+
+import pytest
+
+from steptime.errors import UsageError
+from steptime.launch.ray_cluster import Cluster, Resources, choose_gpus, connected
+from steptime.plan.workload import parse_workload
+
+CLUSTER = Cluster(is_local=False, cpus=32.0, gpus=4.0)
+NO_GPUS = Cluster(is_local=True, cpus=2.0, gpus=0.0)
+
+
+@pytest.mark.parametrize(
+    ("cluster", "asked", "workers", "given", "gpus", "device"),
+    [
+        (CLUSTER, "auto", 4, None, 1.0, "gpu:0"),
+        (CLUSTER, "auto", 5, None, 0.0, "cpu"),
+        (CLUSTER, "gpu", 4, None, 1.0, "gpu:0"),
+        (CLUSTER, "gpu", 2, 2.0, 2.0, "gpu:0"),
+        (CLUSTER, "cpu", 4, None, 0.0, "cpu"),
+        (CLUSTER, "auto", 4, 0.0, 0.0, "cpu"),
+        (NO_GPUS, "auto", 2, None, 0.0, "cpu"),
+    ],
+)
+def test_each_worker_gets_a_gpu_where_there_are_enough(
+    cluster: Cluster, asked: str, workers: int, given: float | None, gpus: float, device: str
+) -> None:
+    resources, placement = choose_gpus(cluster, asked, "1", workers, Resources(gpus=given))
+
+    assert resources.gpus == gpus
+    assert placement.device == device
+    assert (placement.visible_devices == "-1") == (device == "cpu")
+    assert placement.reason
+
+
+@pytest.mark.parametrize(
+    ("cluster", "asked", "workers", "given", "error"),
+    [
+        (CLUSTER, "gpu", 5, None, "5 workers with 1 GPUs each need 5. The cluster has 4"),
+        (NO_GPUS, "gpu", 2, None, "The cluster has 0"),
+        (CLUSTER, "cpu", 2, 1.0, "Workers on CPUs get no GPU"),
+    ],
+)
+def test_what_a_cluster_has_not_is_refused(
+    cluster: Cluster, asked: str, workers: int, given: float | None, error: str
+) -> None:
+    with pytest.raises(UsageError, match=error):
+        choose_gpus(cluster, asked, "1", workers, Resources(gpus=given))
+
+
+def connect() -> None:
+    with connected(parse_workload("mnist-cnn"), 2, Resources()):
+        pytest.fail("there is nothing to connect to")
+
+
+def test_a_client_s_address_is_refused_with_the_way_that_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAY_ADDRESS", "ray://head:10001")
+
+    with pytest.raises(UsageError, match="must be the address of a node") as caught:
+        connect()
+    assert "ray job submit" in caught.value.hint
+
+
+def test_without_ray_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    ordinary = builtins.__import__
+
+    def refuse(name: str, *rest: Any) -> Any:
+        if name == "ray":
+            raise ImportError(name)
+        return ordinary(name, *rest)
+
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    monkeypatch.setattr(builtins, "__import__", refuse)
+
+    with pytest.raises(UsageError, match="not installed here") as caught:
+        connect()
+    assert "steptime[ray]" in caught.value.hint
+
+
+def test_the_devices_of_a_worker_are_its_gpus_or_parts_of_its_cpu() -> None:
+    resources, placement = choose_gpus(CLUSTER, "auto", "2", 2, Resources())
+    assert (resources.gpus, placement.devices, placement.visible_devices) == (2.0, 2, "0,1")
+    resources, placement = choose_gpus(NO_GPUS, "auto", "2", 2, Resources())
+    assert (resources.gpus, placement.devices, placement.device) == (0.0, 2, "cpu")
+
+
+@pytest.mark.parametrize(("asked", "devices"), [("gpu:1", "1"), ("gpu", "all")])
+def test_which_devices_is_the_cluster_s_choice(asked: str, devices: str) -> None:
+    with pytest.raises(UsageError, match="the cluster chooses"):
+        choose_gpus(CLUSTER, asked, devices, 2, Resources())
