@@ -26,7 +26,8 @@ def test_the_record_knows_plan_job_and_history(points: Any) -> None:
     record = points.record
 
     assert record["outcome"] == {
-        "status": "ok", "phase": "save", "reason": None, "hint": None, "exit_code": 0, "log_tail": []
+        "status": "ok", "phase": "save", "reason": None, "hint": None, "exit_code": 0, "log_tail": [],
+        "fault": None,
     }  # fmt: skip
     assert record["plan"]["settings"]["epochs"] == 2
     assert (record["device"], record["device_reason"]) == ("cpu", "as asked")
