@@ -203,7 +203,8 @@ class RunRecord:
     )
     proof: Proof | None = _doc("where it ran", default=None)
     execution: Mapping[str, Any] | None = _doc(
-        "how the steps were executed: each candidate loop with its times, and the choice", default=None
+        "how the steps were executed: each candidate loop with its times, the choice, and what checkpoints cost",
+        default=None,
     )
     model_file: str | None = _doc("the trained model, relative to the run folder", default=None)
     attempts: tuple[Attempt, ...] = _doc(

@@ -56,10 +56,10 @@ def generated() -> Iterator[Any]:
 
 DATA: dict[str, Callable[[], dict[str, Any]]] = {
     "arrays": lambda: {"x": X, "y": Y, "batch_size": 16, "seed": 5},
-    "dataset": lambda: {"x": batches()},
-    "dataset that goes on": lambda: {"x": batches().repeat(), "steps_per_epoch": 3},
-    "dataset of unknown length": lambda: {"x": batches().filter(lambda x, y: True)},
-    "generator": lambda: {"x": generated(), "steps_per_epoch": 3},
+    "dataset": lambda: {"x": batches(), "shuffle": False},
+    "dataset that goes on": lambda: {"x": batches().repeat(), "steps_per_epoch": 3, "shuffle": False},
+    "dataset of unknown length": lambda: {"x": batches().filter(lambda x, y: True), "shuffle": False},
+    "generator": lambda: {"x": generated(), "steps_per_epoch": 3, "shuffle": False},
 }
 
 
