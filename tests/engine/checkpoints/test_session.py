@@ -11,7 +11,10 @@ from steptime.engine.checkpoints import format as files
 from steptime.engine.checkpoints.lock import lock
 from steptime.errors import UsageError
 
-pytestmark = pytest.mark.tensorflow
+pytestmark = [
+    pytest.mark.tensorflow,
+    pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning"),  # in Keras
+]
 
 keras = pytest.importorskip("keras")
 
