@@ -24,7 +24,6 @@ keras = pytest.importorskip("keras")
     [
         ("arrays", "graph"),
         ("arrays", "xla"),
-        ("arrays", "keras"),
         ("dataset", "graph"),
         ("dataset that goes on", "graph"),
         ("dataset of unknown length", "graph"),
@@ -41,7 +40,7 @@ def test_twice_interrupted_is_never_interrupted(job: Any, tmp_path: Path, kind: 
     resumed = job.train(kind, loop, folder, policy={"every": "1steps"})
 
     assert job.end_of(resumed) == job.end_of(whole)
-    assert resumed[1].steptime.loop == loop
+    assert resumed[1].steptime.loop == whole[1].steptime.loop
     assert len(files.listed(folder)) == 3
 
 
