@@ -1,5 +1,6 @@
 """Real runs that meet a fault: a kill, a lack of memory, broken data, a bad loss, a full disk."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -81,14 +82,18 @@ def test_a_bad_loss_ends_the_run_unless_it_is_to_go_on(on_nan: str, stops: bool,
     from steptime.worker.signals import StopSignals
     from steptime.worker.training import Training
 
-    events = EventWriter(tmp_path)
-    plan = make_plan(on_nan=on_nan)
-    training = Training(
-        folder=tmp_path, plan=plan, clock=PhaseClock(events), events=events, signals=StopSignals(), facts={}
-    )
     data = Data(training=Part(x=None), validation=None, x=None, y=None)
+    with contextlib.closing(EventWriter(tmp_path)) as events:
+        training = Training(
+            folder=tmp_path,
+            plan=make_plan(on_nan=on_nan),
+            clock=PhaseClock(events),
+            events=events,
+            signals=StopSignals(),
+            facts={},
+        )
 
-    assert training._fit_arguments(data)["stop_on_infinite_loss"] is stops
+        assert training._fit_arguments(data)["stop_on_infinite_loss"] is stops
 
 
 def can_mount() -> bool:
