@@ -36,7 +36,11 @@ def test_a_killed_worker_is_started_again_and_goes_on_from_its_checkpoint(
     assert run.record["epochs"][0]["steps"] == 400
 
 
-def test_memory_that_runs_out_halves_the_batch_in_a_new_process(train: Any) -> None:
+def test_memory_that_runs_out_halves_the_batch_in_a_new_process(
+    train: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Each of the C library's arenas takes 64 MiB of the address space, and many cores have many.
+    monkeypatch.setenv("MALLOC_ARENA_MAX", "2")
     run = train(
         "failing.py:memory_model,small_data",
         *("--epochs", "1", "--batch-size", "96", "--loop", "graph", "--on-oom", "halve"),
