@@ -45,7 +45,10 @@ def build(dropout: float = 0.3, rate: float = 0.01, units: int = 6) -> Any:
 def batches() -> Any:
     import tensorflow as tf
 
-    return tf.data.Dataset.from_tensor_slices((X, Y)).shuffle(40, seed=2).batch(16)
+    options = tf.data.Options()
+    # Its tuning thread sleeps up to a minute, and ending an iterator waits for it.
+    options.autotune.enabled = False
+    return tf.data.Dataset.from_tensor_slices((X, Y)).shuffle(40, seed=2).batch(16).with_options(options)
 
 
 def generated() -> Iterator[Any]:
