@@ -236,7 +236,8 @@ def test_an_error_in_a_listener_does_not_leave_a_worker_behind(run: Run, folder:
         )
 
     pid = (folder / "pid").read_text() if (folder / "pid").exists() else None
-    assert pid is None or not Path(f"/proc/{pid}").exists()
+    # Empty where it was killed before it had written its number.
+    assert not pid or not Path(f"/proc/{pid}").exists()
 
 
 def test_a_worker_that_dies_of_a_failed_allocation_is_out_of_memory(run: Run) -> None:

@@ -1,5 +1,6 @@
 """Real runs that meet a fault: a kill, a lack of memory, broken data, a bad loss, a full disk."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -35,7 +36,11 @@ def test_a_killed_worker_is_started_again_and_goes_on_from_its_checkpoint(
     assert run.record["epochs"][0]["steps"] == 400
 
 
-def test_memory_that_runs_out_halves_the_batch_in_a_new_process(train: Any) -> None:
+def test_memory_that_runs_out_halves_the_batch_in_a_new_process(
+    train: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Each of the C library's arenas takes 64 MiB of the address space, and many cores have many.
+    monkeypatch.setenv("MALLOC_ARENA_MAX", "2")
     run = train(
         "failing.py:memory_model,small_data",
         *("--epochs", "1", "--batch-size", "96", "--loop", "graph", "--on-oom", "halve"),
@@ -81,14 +86,18 @@ def test_a_bad_loss_ends_the_run_unless_it_is_to_go_on(on_nan: str, stops: bool,
     from steptime.worker.signals import StopSignals
     from steptime.worker.training import Training
 
-    events = EventWriter(tmp_path)
-    plan = make_plan(on_nan=on_nan)
-    training = Training(
-        folder=tmp_path, plan=plan, clock=PhaseClock(events), events=events, signals=StopSignals(), facts={}
-    )
     data = Data(training=Part(x=None), validation=None, x=None, y=None)
+    with contextlib.closing(EventWriter(tmp_path)) as events:
+        training = Training(
+            folder=tmp_path,
+            plan=make_plan(on_nan=on_nan),
+            clock=PhaseClock(events),
+            events=events,
+            signals=StopSignals(),
+            facts={},
+        )
 
-    assert training._fit_arguments(data)["stop_on_infinite_loss"] is stops
+        assert training._fit_arguments(data)["stop_on_infinite_loss"] is stops
 
 
 def can_mount() -> bool:

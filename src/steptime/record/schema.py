@@ -219,7 +219,8 @@ class RunRecord:
     )
     proof: Proof | None = _doc("where it ran", default=None)
     execution: Mapping[str, Any] | None = _doc(
-        "how the steps were executed: each candidate loop with its times, and the choice", default=None
+        "how the steps were executed: each candidate loop with its times, the choice, and what checkpoints cost",
+        default=None,
     )
     group: Mapping[str, Any] | None = _doc(
         "who trained together: strategy, replicas, workers, rank of this one; null when it was alone",

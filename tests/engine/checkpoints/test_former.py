@@ -9,7 +9,10 @@ import pytest
 from steptime.engine.checkpoints import format as files
 from steptime.errors import RecordError, UsageError
 
-pytestmark = pytest.mark.tensorflow
+pytestmark = [
+    pytest.mark.tensorflow,
+    pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning"),  # in Keras
+]
 
 keras = pytest.importorskip("keras")
 

@@ -114,7 +114,7 @@ def _name(value: Any) -> str:
 def learning_rate_of(model: keras.Model) -> float | None:
     """The learning rate now; None for a schedule."""
     rate = getattr(getattr(model, "optimizer", None), "_learning_rate", None)
-    return float(np.asarray(rate)) if isinstance(rate, keras.Variable) else None
+    return float(rate.numpy()) if isinstance(rate, keras.Variable) else None
 
 
 def _data(feed: ArrayFeed | StreamFeed) -> dict[str, Any]:
