@@ -5,9 +5,9 @@
     python benchmarks/scripts.py lstm        # those whose name contains a word
 
 Three arms in alternating order: `python`, `steptime run --loop keras` (measured, not accelerated) and `steptime run`.
-What the scripts print as their result is compared. With Keras' own loop it must be the same up to `EQUAL` of its size; with
-steptime's too, where samples come in an order that the script makes. Where they are shuffled steptime draws another order
-than Keras does, and results may differ by `SHUFFLED`.
+What the scripts print as their result is compared. With Keras' own loop it must be the same up to `EQUAL` of its size;
+with steptime's too, where samples come in an order that the script makes. Where they are shuffled steptime draws another
+order than Keras does, and results may differ by `SHUFFLED`.
 """
 
 import argparse
@@ -46,7 +46,7 @@ LEGEND = """# Scripts under `python` and under `steptime run`
 `python benchmarks/scripts.py` makes this page. *Whole script* is the process from start to end, with the import of
 TensorFlow (seconds) and steptime's summary; *in fit* is the time inside the script's `fit` calls, of the same script
 with Keras' own loop (`--loop keras`) and with the loop that steptime chose. *Difference* is the largest relative
-one from what the script prints under `python`: with Keras' loop, with steptime's, and the largest that is allowed there.
+one from what the script prints under `python`: with Keras' loop, with steptime's, and (allowed) there.
 
 | script | whole script: python, s | steptime, s | in fit: Keras, s | steptime, s | ratio in fit | loops | difference |
 | --- | --: | --: | --: | --: | --: | --- | --: |
@@ -138,9 +138,10 @@ def as_page(results: dict[str, Any]) -> str:
         python_s, steptime_s = (median(arms[arm], "wall_s") for arm in ("python", "steptime"))
         keras_fit_s, fit_s = (median(arms[arm], "fit_s") for arm in ("keras", "steptime"))
         loops = ", ".join(dict.fromkeys(arms["steptime"][-1]["loops"]))
+        apart, limit = script["difference"], script["limit"]["steptime"]
         lines.append(
             f"| {name} | {python_s:.1f} | {steptime_s:.1f} | {keras_fit_s:.2f} | {fit_s:.2f} | "
-            f"**{keras_fit_s / fit_s:.2f}** | {loops} | {script['difference']['keras']:.2g}, {script['difference']['steptime']:.2g} ({script['limit']['steptime']:.2g}) |"
+            f"**{keras_fit_s / fit_s:.2f}** | {loops} | {apart['keras']:.2g}, {apart['steptime']:.2g} ({limit:.2g}) |"
         )
     return "\n".join(lines) + "\n"
 
