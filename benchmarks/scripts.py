@@ -6,8 +6,8 @@
 
 Three arms in alternating order: `python`, `steptime run --loop keras` (measured, not accelerated) and `steptime run`.
 What the scripts print as their result is compared. With Keras' own loop it must be the same up to `EQUAL` of its size;
-with steptime's too, where samples come in an order that the script makes. Where they are shuffled steptime draws another
-order than Keras does, and results may differ by `SHUFFLED`.
+with steptime's too, where samples come in an order that the script makes. Where they are shuffled steptime draws
+another order than Keras does, and results may differ by `SHUFFLED`.
 """
 
 import argparse
