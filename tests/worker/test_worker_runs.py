@@ -59,7 +59,18 @@ def test_phases_and_memory_are_measured(points: Any) -> None:
     record = points.record
     names = [phase["name"] for phase in record["phases"]]
 
-    assert names == ["start", "import", "data", "build", "compile", "warmup", "validate", "train", "save"]
+    assert names == [
+        "start",
+        "import",
+        "data",
+        "build",
+        "compile",
+        "inspect",
+        "warmup",
+        "validate",
+        "train",
+        "save",
+    ]
     assert all(phase["duration_ns"] > 0 for phase in record["phases"])
     assert record["memory"]["peak_process_bytes"] > 50_000_000
     assert record["memory"]["peak_device_bytes"] is None

@@ -23,7 +23,7 @@ PARTS: Mapping[str, tuple[str, ...]] = {
     "importing TensorFlow": ("import",),
     "the script's own code": ("script",),
     "loading data": ("data",),
-    "building, compiling": ("build", "compile"),
+    "building, compiling": ("build", "compile", "inspect"),
     "first steps": ("warmup",),
     "training": ("train",),
     "between steps": (),

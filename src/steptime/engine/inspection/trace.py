@@ -13,7 +13,7 @@ from steptime.engine.inspection.sample import dtype_of, shape_of
 from steptime.engine.inspection.subject import NotKnown, Subject
 
 # Tracing takes some 10 ms a layer, forwards and backwards.
-_MOST_LAYERS = 60
+_MOST_LAYERS = 40
 _TOO_LARGE = "the model has {layers} layers, and tracing it would take too long"
 # Through these no gradient flows, or it does only in part; a model without them and without own layers is connected.
 _UNSURE = ("Lambda", "StopGradient", "Argmax", "Argmin", "OneHot", "Round", "Floor", "Sign", "Cast")
