@@ -79,7 +79,7 @@ def test_every_way_of_training_is_timed_in_all_five_ways(
         assert len(timing.step_s) == PACE.rounds
         assert all(step_s > 0 for step_s in timing.step_s)
     assert measured.timings.doubled.batch_size == 16
-    assert measured.arms.live is not None
+    assert measured.arms.live is not None, measured.arms.reasons
 
 
 def test_a_generator_is_shared_and_an_end_of_it_is_said() -> None:

@@ -211,8 +211,13 @@ def _bound(
         return "unknown", "the step alone could not be timed or counted, and it is most of the step"
     low = sum(part.step_s.low for part in parts if part.resource == first)
     high = sum(part.step_s.high for part in parts if part.resource == second)
-    if most >= _LEADING_SHARE and most >= _LEAD * next_most and low > high:
-        return first, f"{share(most)} of a step is {_WORDS[first]}"
+    if most >= _LEADING_SHARE and most >= _LEAD * next_most:
+        if low > high:
+            return first, f"{share(most)} of a step is {_WORDS[first]}"
+        return (
+            "mixed",
+            f"most of it, {share(most)}, is {_WORDS[first]}, but the rounds spread too far to be sure",
+        )
     return (
         "mixed",
         f"no one thing bounds it: {share(most)} {_WORDS[first]}; {share(next_most)} {_WORDS[second]}",

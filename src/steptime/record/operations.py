@@ -75,7 +75,10 @@ class Busy:
     idle_s: float = described("seconds a step in which none ran")
     longest_gap_s: float = described("the longest stretch without any")
     gaps: float = described("stretches a step without any")
-    launches: float = described("operations (host) or kernels (GPU) started a step")
+    launches: float = described(
+        "kernels (GPU), or operations (host) started a step; TensorFlow does not trace operations on the host that"
+        " take less than about 8000 cycles: profile.json counts all in counts.operations"
+    )
     small_launches: float = described("those of them that took less than 10 µs")
 
 

@@ -114,7 +114,7 @@ class _Workshop:
 
     def live(self) -> Arm:
         if self._by_function():
-            feed = self.feed if isinstance(self.feed, StreamFeed) else self._source.stream(self._model)
+            feed = self._source.stream(self._model)
             return self._function_loop(lambda: _iterator_of(feed))
         return LoopOverFeed(self._loop(self.feed), self.feed)
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import keras
+import numpy as np
 import tensorflow as tf
 from tensorflow.python.framework.function_def_to_graph import function_def_to_graph
 
@@ -143,9 +144,21 @@ def _repeats(op: Any) -> int:
     """How often a loop's body runs: its bound where the graph holds it, as for recurrent layers, else once."""
     if op.type not in _LOOPS:
         return 1
-    bounds = [tf.get_static_value(tensor) for tensor in op.inputs[1:2]]
-    known = [int(bound) for bound in bounds if bound is not None and bound.ndim == 0]
-    return known[0] if known and known[0] > 0 else 1
+    bound = _static(op.inputs[1]) if len(op.inputs) > 1 else None
+    return int(bound) if bound is not None and np.ndim(bound) == 0 and bound > 0 else 1
+
+
+def _static(tensor: Any) -> Any:
+    """The value of a tensor as far as it follows from shapes; None when it does not."""
+    value = tf.get_static_value(tensor)
+    op = tensor.op
+    if value is None and op.type in ("Identity", "Cast", "Max", "EnsureShape"):
+        value = _static(op.inputs[0])
+        return None if value is None else np.max(value)
+    if value is None and op.type == "StridedSlice":
+        whole, first = _static(op.inputs[0]), _static(op.inputs[1])
+        return None if whole is None or first is None else whole[int(first[0])]
+    return value
 
 
 def _moved(op: Any) -> tuple[int | None, int]:

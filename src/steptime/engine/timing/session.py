@@ -18,6 +18,7 @@ from steptime.engine.timing.traces import TraceCounter
 # Steps after a pause that are not counted: batches were prefetched while it lasted.
 _SETTLING_STEPS = (4, 20)
 _LEAST_STEPS = 3
+_FEW_ROUNDS = 5
 _FEWEST_ROUNDS = 3
 
 
@@ -28,7 +29,7 @@ class Pace:
     Attributes:
         slice_s: Seconds of one way of executing steps in one round, at least.
         rounds: Rounds, in each of which everything is timed once.
-        enough_s: After this time three rounds must do, as where steps are slow or the machine is busy.
+        enough_s: After this time five rounds must do, and after thrice this time three, as where steps are slow.
     """
 
     slice_s: float = 0.2
@@ -163,18 +164,22 @@ class Session:
         if self.arms is None:
             self.arms = self._make(self.loop)
             self.others = {name: Slices() for name in self.arms.timed}
+            self._began_ns = time.perf_counter_ns()
         turn = list(self.arms.timed.items())
         # Forth and back, so that what drifts slows the first ones as much as the last ones.
         for name, arm in turn if len(self.as_is.step_s) % 2 else reversed(turn):
             if self._is_stopped():
                 return
             self._time(arm, self.others[name])
-        rounds = len(self.as_is.step_s)
-        took_s = (time.perf_counter_ns() - self._began_ns) / 1e9
-        self.finished = rounds >= self._pace.rounds or (
-            rounds >= _FEWEST_ROUNDS and took_s > self._pace.enough_s
-        )
+        self.finished = len(self.as_is.step_s) >= self._rounds()
         self._slice = _Slice()
+
+    def _rounds(self) -> int:
+        """Rounds that must do, by the time they have taken."""
+        took_s = (time.perf_counter_ns() - self._began_ns) / 1e9
+        if took_s > 3 * self._pace.enough_s:
+            return min(_FEWEST_ROUNDS, self._pace.rounds)
+        return min(_FEW_ROUNDS, self._pace.rounds) if took_s > self._pace.enough_s else self._pace.rounds
 
     def _time(self, arm: Arm, slices: Slices) -> None:
         """Time one round of an arm, after a first piece that is thrown away but for its speed."""
