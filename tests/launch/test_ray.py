@@ -36,9 +36,11 @@ def write(**event):
     with (Path(folder) / "events.jsonl").open("a") as file:
         file.write(json.dumps({"kind": "note", **event}) + "\\n")
 
+run = Path(folder).parent.parent if Path(folder).parent.name == "workers" else Path(folder)
+last = run / "checkpoints" / "last"
 names = ("CUDA_VISIBLE_DEVICES", "TF_USE_LEGACY_KERAS", "TF_NUM_OF_THE_PERSON", "KERAS_BACKEND")
 write(config=config, variables={name: os.environ.get(name) for name in names}, target=plan["workload"]["target"],
-      ray=os.getppid())
+      ray=os.getppid(), checkpoint=last.read_text() if last.exists() else None)
 print("said", flush=True)
 (Path(folder) / "tb").mkdir()
 (Path(folder) / "tb" / "x").write_text("tb")
@@ -137,6 +139,8 @@ def test_workers_that_do_not_see_the_folder_bring_the_workload_send_their_files_
     folder, start = run
     # The file that tells a worker that it sees the same disk is never made.
     monkeypatch.setattr(Path, "touch", lambda path: None)
+    (folder / "checkpoints").mkdir()
+    (folder / "checkpoints" / "last").write_text("of an earlier attempt")
     with start("waits") as members:
         said = notes(members)
         for member in members:
@@ -146,6 +150,7 @@ def test_workers_that_do_not_see_the_folder_bring_the_workload_send_their_files_
         assert [member.poll() for member in members] == [130, 130]
     own = Path(said[0]["target"])
 
+    assert [note["checkpoint"] for note in said] == ["of an earlier attempt"] * 2
     assert own.name == "job.py"
     assert own != home / "job.py"
     assert (folder / "workers" / "1" / "tb" / "x").read_text() == "tb"

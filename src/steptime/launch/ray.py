@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import steptime
-from steptime.launch.mirror import write_copies
+from steptime.launch.mirror import ChangedFiles, write_copies
 from steptime.launch.ray_cluster import Resources
 from steptime.plan.plan import Plan
 from steptime.record.events import EventReader
 from steptime.record.store import (
+    CHECKPOINTS_FOLDER,
     LOG_FILE,
     RECORD_FILE,
     create_member_folder,
@@ -62,6 +63,7 @@ def start_on_ray(
             desk=view.desk,
             version=steptime.__version__,
             worker=tuple(worker),
+            checkpoints=_checkpoints(folder),
         )
         with tempfile.TemporaryDirectory(prefix="steptime-") as storage:  # for what Ray Train itself writes
             trainer = _trainer(errand, resources, storage)
@@ -224,6 +226,14 @@ def _open_desk() -> Any:
     # On this process's own node: what the workers tell must outlive their machines.
     here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
     return ray.remote(num_cpus=0, scheduling_strategy=here)(Desk).remote()
+
+
+def _checkpoints(folder: Path) -> Any:
+    """Put the checkpoints of an earlier attempt where workers elsewhere can take them; None without any."""
+    import ray
+
+    files = ChangedFiles(folder / CHECKPOINTS_FOLDER).take()
+    return ray.put(files) if files else None
 
 
 def _trainer(errand: "Errand", resources: Resources, storage: str) -> Any:

@@ -27,14 +27,14 @@ from ray.train.backend import Backend, BackendConfig
 
 import steptime
 from steptime.launch.luggage import unpacked
-from steptime.launch.mirror import ChangedFiles, Files
+from steptime.launch.mirror import ChangedFiles, Files, write_copies
 from steptime.launch.placement import HIDE_EVERY_GPU
 from steptime.launch.process import bytecode_cache
 from steptime.launch.variables import worker_variables
 from steptime.plan.codec import to_json
 from steptime.plan.plan import Plan
 from steptime.record.files import write_json
-from steptime.record.store import LOG_FILE, PLAN_FILE
+from steptime.record.store import CHECKPOINTS_FOLDER, LOG_FILE, PLAN_FILE, member_folder
 
 _POLL_S = 0.2
 # Exit code of a worker that could not start its process, as for wrong use.
@@ -62,6 +62,7 @@ class Errand:
         desk: The actor that it reports to.
         version: Version of steptime on the person's machine.
         worker: What Python is given, before the run folder.
+        checkpoints: Files of the run folder's checkpoints, as a reference of Ray; for workers that do not see them.
     """
 
     plan: Plan
@@ -71,6 +72,7 @@ class Errand:
     desk: Any
     version: str
     worker: tuple[str, ...]
+    checkpoints: Any
 
 
 class Desk:
@@ -148,8 +150,9 @@ def train(config: dict[str, Any]) -> None:
         return
     with tempfile.TemporaryDirectory(prefix="steptime-") as own:
         folder = _folder(errand, rank, Path(own))
-        mirrored = folder.parent == Path(own)
+        mirrored = folder.is_relative_to(own)
         files = ChangedFiles(folder, but=(PLAN_FILE,))
+        files.take()  # what is there already came from the other side
         process = _start(errand, folder)
         try:
             _follow(process, rank, errand.desk, files if mirrored else None)
@@ -182,9 +185,12 @@ def _folder(errand: Errand, rank: int, own: Path) -> Path:
         # Ray unpacks what was sent into the folder that this process started in.
         local = dataclasses.replace(workload, target=str(unpacked(workload, Path.cwd())))
         plan = dataclasses.replace(plan, workload=local)
-    folder = own / Path(errand.folders[rank]).name  # the run is called after it
-    folder.mkdir()
+    run = own / Path(errand.folders[0]).name  # laid out as over there: a run is called after its folder
+    folder = member_folder(run, rank)
+    folder.mkdir(parents=True)
     write_json(folder / PLAN_FILE, {"created": errand.created, "plan": to_json(plan)})
+    if errand.checkpoints is not None:
+        write_copies(run / CHECKPOINTS_FOLDER, ray.get(errand.checkpoints))
     return folder
 
 
