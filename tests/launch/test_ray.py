@@ -14,6 +14,7 @@ import pytest
 from steptime.launch.ray import RayMember, start_on_ray
 from steptime.launch.ray_cluster import Resources, connected
 from steptime.plan.plan import Plan
+from steptime.record.events import read_events
 from steptime.record.store import create_run_folder
 from steptime.testing import make_plan
 
@@ -141,6 +142,7 @@ def test_workers_that_do_not_see_the_folder_bring_the_workload_send_their_files_
     monkeypatch.setattr(Path, "touch", lambda path: None)
     (folder / "checkpoints").mkdir()
     (folder / "checkpoints" / "last").write_text("of an earlier attempt")
+    (folder / "events.jsonl").write_text('{"kind": "note", "text": "of an earlier attempt"}\n')
     with start("waits") as members:
         said = notes(members)
         for member in members:
@@ -155,6 +157,7 @@ def test_workers_that_do_not_see_the_folder_bring_the_workload_send_their_files_
     assert own != home / "job.py"
     assert (folder / "workers" / "1" / "tb" / "x").read_text() == "tb"
     assert (folder / "worker.log").read_text() == "said\n"
+    assert [event.get("text") for event in read_events(folder)] == ["of an earlier attempt", None]
     plan = json.loads((folder / "plan.json").read_text())["plan"]
     assert plan["workload"]["target"] == str(home / "job.py")
 

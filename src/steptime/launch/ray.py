@@ -17,8 +17,8 @@ from steptime.launch.ray_cluster import Resources
 from steptime.plan.plan import Plan
 from steptime.record.events import EventReader
 from steptime.record.store import (
-    CHECKPOINTS_FOLDER,
     LOG_FILE,
+    PLAN_FILE,
     RECORD_FILE,
     create_member_folder,
     read_plan,
@@ -50,6 +50,7 @@ def start_on_ray(
         folders = tuple(create_member_folder(folder, plan, rank) for rank in range(workers))
         for own in folders:
             (own / RECORD_FILE).unlink(missing_ok=True)
+        before = _left_before(folder)
         token = folder / f".seen-{uuid.uuid4().hex}"
         token.touch()
         view = _View(plan=plan, folders=folders, desk=_open_desk())
@@ -63,7 +64,7 @@ def start_on_ray(
             desk=view.desk,
             version=steptime.__version__,
             worker=tuple(worker),
-            checkpoints=_checkpoints(folder),
+            before=before,
         )
         with tempfile.TemporaryDirectory(prefix="steptime-") as storage:  # for what Ray Train itself writes
             trainer = _trainer(errand, resources, storage)
@@ -228,12 +229,13 @@ def _open_desk() -> Any:
     return ray.remote(num_cpus=0, scheduling_strategy=here)(Desk).remote()
 
 
-def _checkpoints(folder: Path) -> Any:
-    """Put the checkpoints of an earlier attempt where workers elsewhere can take them; None without any."""
+def _left_before(folder: Path) -> Any:
+    """Put what earlier attempts left where workers elsewhere can take it: checkpoints, events, logs; None if nothing."""
     import ray
 
-    files = ChangedFiles(folder / CHECKPOINTS_FOLDER).take()
-    return ray.put(files) if files else None
+    files = ChangedFiles(folder).take()
+    left = {name: content for name, content in files.items() if Path(name).name != PLAN_FILE}
+    return ray.put(left) if left else None
 
 
 def _trainer(errand: "Errand", resources: Resources, storage: str) -> Any:

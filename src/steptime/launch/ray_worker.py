@@ -34,7 +34,7 @@ from steptime.launch.variables import worker_variables
 from steptime.plan.codec import to_json
 from steptime.plan.plan import Plan
 from steptime.record.files import write_json
-from steptime.record.store import CHECKPOINTS_FOLDER, LOG_FILE, PLAN_FILE, member_folder
+from steptime.record.store import LOG_FILE, PLAN_FILE, member_folder
 
 _POLL_S = 0.2
 # Exit code of a worker that could not start its process, as for wrong use.
@@ -62,7 +62,8 @@ class Errand:
         desk: The actor that it reports to.
         version: Version of steptime on the person's machine.
         worker: What Python is given, before the run folder.
-        checkpoints: Files of the run folder's checkpoints, as a reference of Ray; for workers that do not see them.
+        before: What earlier attempts left in the run folder, as a reference of Ray, for workers that do not see it;
+            None for nothing.
     """
 
     plan: Plan
@@ -72,7 +73,7 @@ class Errand:
     desk: Any
     version: str
     worker: tuple[str, ...]
-    checkpoints: Any
+    before: Any
 
 
 class Desk:
@@ -187,10 +188,10 @@ def _folder(errand: Errand, rank: int, own: Path) -> Path:
         plan = dataclasses.replace(plan, workload=local)
     run = own / Path(errand.folders[0]).name  # laid out as over there: a run is called after its folder
     folder = member_folder(run, rank)
-    folder.mkdir(parents=True)
+    if errand.before is not None:
+        write_copies(run, ray.get(errand.before))
+    folder.mkdir(parents=True, exist_ok=True)
     write_json(folder / PLAN_FILE, {"created": errand.created, "plan": to_json(plan)})
-    if errand.checkpoints is not None:
-        write_copies(run / CHECKPOINTS_FOLDER, ray.get(errand.checkpoints))
     return folder
 
 
