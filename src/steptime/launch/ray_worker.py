@@ -104,7 +104,11 @@ class ClusterBackend(Backend):  # type: ignore[misc]  # Ray has no types
 
     def on_start(self, worker_group: Any, backend_config: BackendConfig) -> None:  # noqa: ARG002 - Ray's signature
         """Ask each worker for an address, and give all of them to each."""
-        addresses = worker_group.execute(free_address)
+        addresses: list[str] = []
+        while len(set(addresses)) < len(
+            worker_group
+        ):  # two workers of one machine may hit upon the same port
+            addresses = worker_group.execute(free_address)
         ray.get(
             [
                 worker_group.execute_single_async(rank, set_tf_config, addresses, rank)
@@ -151,17 +155,18 @@ def train(config: dict[str, Any]) -> None:
         return
     with tempfile.TemporaryDirectory(prefix="steptime-") as own:
         folder = _folder(errand, rank, Path(own))
-        mirrored = folder.is_relative_to(own)
-        files = ChangedFiles(folder, but=(PLAN_FILE,))
-        files.take()  # what is there already came from the other side
+        files = None
+        if folder.is_relative_to(own):
+            files = ChangedFiles(folder, but=(PLAN_FILE,))
+            files.take()  # what is there already came from the other side
         process = _start(errand, folder)
         try:
-            _follow(process, rank, errand.desk, files if mirrored else None)
+            _follow(process, rank, errand.desk, files)
         finally:
             if process.poll() is None:
                 _kill(process)
         last: dict[str, Any] = {"code": process.wait()}
-        if mirrored:
+        if files is not None:
             last["files"] = files.take()
         ray.get(errand.desk.report.remote(rank, last))
 
