@@ -180,8 +180,8 @@ def main() -> int:
                     f"{row['epochs']} epochs",
                     flush=True,
                 )
-    if not asked.no_results:
-        keep(results)
+            if not asked.no_results:
+                keep(results)
     return 0 if all_good else 1
 
 
