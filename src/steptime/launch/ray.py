@@ -230,7 +230,7 @@ def _open_desk() -> Any:
 
 
 def _left_before(folder: Path) -> Any:
-    """Put what earlier attempts left (checkpoints, events, logs) where workers elsewhere can take it; None if nothing."""
+    """Put what earlier attempts left where workers elsewhere can take it: events, logs, checkpoints; or None."""
     import ray
 
     files = ChangedFiles(folder).take()
