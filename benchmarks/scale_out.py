@@ -46,7 +46,8 @@ def start(runs: Path, *more: str) -> "subprocess.Popen[str]":
         str(WORKERS),
     ]
     return subprocess.Popen(
-        [*command, "--local", "--batch-size", "48", "--epochs", "6", "--set", "checkpoint_every=1epoch", "--runs", str(runs), "--json", *more],
+        [*command, "--local", "--batch-size", "48", "--epochs", "6", "--set", "checkpoint_every=1epoch",
+         "--runs", str(runs), "--json", *more],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"},
     )  # fmt: skip
@@ -145,7 +146,7 @@ def stop(trials: int, seed: int) -> dict[str, Any]:
     return {"limit_s": 15.0, "trials": rows}
 
 
-def overhead(rounds: int) -> dict[str, Any]:
+def overhead(rounds: int, names: list[str]) -> dict[str, Any]:
     """Times of whole epochs, in turns; the first of each, which traces and compiles, is left out."""
     import keras
     import numpy as np
@@ -155,10 +156,9 @@ def overhead(rounds: int) -> dict[str, Any]:
     tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
     strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
     found = {}
-    for name, build, shape, samples in (
-        ("mlp", _mlp, (64,), 19200),
-        ("cnn", _cnn, (14, 14, 1), 3840),
-    ):
+    models = {"mlp": (_mlp, (64,), 19200), "cnn": (_cnn, (14, 14, 1), 3840)}
+    for name in names:
+        build, shape, samples = models[name]
         rng = np.random.default_rng(0)
         x = rng.normal(size=(samples, *shape)).astype("float32")
         y = rng.integers(0, 10, samples).astype("int32")
@@ -284,12 +284,13 @@ def main() -> None:
     parser.add_argument("part", choices=["kill", "stop", "overhead"])
     parser.add_argument("--trials", type=int, default=10)
     parser.add_argument("--rounds", type=int, default=11)
+    parser.add_argument("--models", default="mlp,cnn", help="of the part overhead")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--no-results", action="store_true", help="print only")
     asked = parser.parse_args()
     about = machine.describe()
     if asked.part == "overhead":
-        found = overhead(asked.rounds)
+        found = overhead(asked.rounds, asked.models.split(","))
     else:
         found = {"kill": kill, "stop": stop}[asked.part](asked.trials, asked.seed)
     if not asked.no_results:
@@ -297,6 +298,8 @@ def main() -> None:
         earlier = results.get(asked.part, {}).get("trials", [])
         if "trials" in found:
             found["trials"] = [*earlier, *found["trials"]]
+        if "models" in found:
+            found["models"] = results.get(asked.part, {}).get("models", {}) | found["models"]
         results[asked.part] = {"machine": about, **found}
         RESULTS.write_text(json.dumps(results, indent=1) + "\n")
 

@@ -57,10 +57,11 @@ ELSEWHERE = {
         "tests/cli/commands/test_scale.py::test_a_gpu_that_waits_is_to_be_made_busy_first"
     ),
     "steptime train my_job.py --devices all": (
-        "tests/launch/test_placement.py::test_every_worker_gets_equally_many_gpus"
+        "tests/launch/test_local_group.py"
+        "::test_two_devices_of_one_process_both_compute_and_the_learning_rate_grows_only_when_asked"
     ),
     "steptime train my_job.py --workers 2 --local": (
-        "tests/launch/test_group.py::test_a_group_ends_when_all_have_ended_and_the_chief_is_heard"
+        "tests/launch/test_local_group.py::test_a_killed_worker_is_named_and_the_group_goes_on_by_itself"
     ),
     "steptime compare --arm gpu,devices=1 --arm gpu,devices=2": (
         "tests/analysis/test_efficiency.py::test_a_comparison_says_how_well_devices_scale"

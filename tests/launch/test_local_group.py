@@ -21,20 +21,19 @@ EPOCHS = 3
 
 
 def start(here: Path, *more: str) -> "subprocess.Popen[str]":
-    command = [
-        sys.executable,
-        "-m",
-        "steptime",
-        "train",
+    job = [
         str(POINTS),
         "--device",
         "cpu",
-        "--workers",
-        "2",
-        "--local",
+        "--epochs",
+        str(EPOCHS),
+        "--batch-size",
+        "30",
+        "--learning-rate",
+        "0.02",
     ]
     return subprocess.Popen(
-        [*command, "--epochs", str(EPOCHS), "--batch-size", "30", "--learning-rate", "0.02", *more],
+        [sys.executable, "-m", "steptime", "train", *job, *more],
         cwd=here,
         env={**os.environ, "STEPTIME_RUNS": str(here / "runs"), "TF_CPP_MIN_LOG_LEVEL": "2"},
         stdout=subprocess.PIPE,
@@ -62,7 +61,7 @@ def kill_when_it_trains(process: "subprocess.Popen[str]", runs: Path, rank: int)
 def survivor(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A run whose second worker was killed after its first epoch: its folder and what was said."""
     here = tmp_path_factory.mktemp("group")
-    process = start(here, "--retries", "1")
+    process = start(here, "--workers", "2", "--local", "--retries", "1")
     try:
         kill_when_it_trains(process, here / "runs", 1)
         _, said = process.communicate(timeout=240)
@@ -98,3 +97,23 @@ def test_the_records_say_who_trained_together_and_where(survivor: Any) -> None:
         assert record.proof is not None
         assert set(record.proof.compute_ops) == {"CPU:0"}
     assert not (member_folder(folder, 1) / "model.keras").exists()
+
+
+def test_two_devices_of_one_process_both_compute_and_the_learning_rate_grows_only_when_asked(
+    tmp_path: Path,
+) -> None:
+    process = start(tmp_path, "--devices", "2", "--scale-batch")
+    try:
+        _, said = process.communicate(timeout=240)
+    finally:
+        process.kill()
+    (folder,) = (tmp_path / "runs" / "train").iterdir()
+    assert process.returncode == 0, said
+    record = read_record(folder)
+    assert record.proof is not None
+    assert record.group is not None
+    assert record.job is not None
+    assert set(record.proof.compute_ops) == {"CPU:0", "CPU:1"}
+    assert record.group["strategy"] == "MirroredStrategy"
+    assert record.job.batch_size == 60
+    assert "batch 30 -> 60, learning rate 0.02 -> 0.04" in said

@@ -36,6 +36,19 @@ def test_only_what_changed_is_taken(folders: tuple[Path, Path]) -> None:
     assert changed.take() == {"tb/events": b"12"}
 
 
+def test_a_file_that_was_removed_is_removed_here_too(folders: tuple[Path, Path]) -> None:
+    there, here = folders
+    changed = ChangedFiles(there)
+    (there / "old").write_text("1")
+    write_copies(here, changed.take())
+    (there / "old").unlink()
+    (there / "new").write_text("2")
+    write_copies(here, changed.take())
+
+    assert {path.name for path in here.iterdir()} == {"new"}
+    assert changed.take() == {}
+
+
 def test_a_file_that_goes_away_in_between_is_passed_over(
     folders: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:

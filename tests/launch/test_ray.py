@@ -14,6 +14,7 @@ import pytest
 from steptime.launch.ray import RayMember, start_on_ray
 from steptime.launch.ray_cluster import Resources, connected
 from steptime.plan.plan import Plan
+from steptime.record.events import read_events
 from steptime.record.store import create_run_folder
 from steptime.testing import make_plan
 
@@ -36,9 +37,11 @@ def write(**event):
     with (Path(folder) / "events.jsonl").open("a") as file:
         file.write(json.dumps({"kind": "note", **event}) + "\\n")
 
+run = Path(folder).parent.parent if Path(folder).parent.name == "workers" else Path(folder)
+last = run / "checkpoints" / "last"
 names = ("CUDA_VISIBLE_DEVICES", "TF_USE_LEGACY_KERAS", "TF_NUM_OF_THE_PERSON", "KERAS_BACKEND")
 write(config=config, variables={name: os.environ.get(name) for name in names}, target=plan["workload"]["target"],
-      ray=os.getppid())
+      ray=os.getppid(), checkpoint=last.read_text() if last.exists() else None)
 print("said", flush=True)
 (Path(folder) / "tb").mkdir()
 (Path(folder) / "tb" / "x").write_text("tb")
@@ -137,6 +140,9 @@ def test_workers_that_do_not_see_the_folder_bring_the_workload_send_their_files_
     folder, start = run
     # The file that tells a worker that it sees the same disk is never made.
     monkeypatch.setattr(Path, "touch", lambda path: None)
+    (folder / "checkpoints").mkdir()
+    (folder / "checkpoints" / "last").write_text("of an earlier attempt")
+    (folder / "events.jsonl").write_text('{"kind": "note", "text": "of an earlier attempt"}\n')
     with start("waits") as members:
         said = notes(members)
         for member in members:
@@ -146,10 +152,12 @@ def test_workers_that_do_not_see_the_folder_bring_the_workload_send_their_files_
         assert [member.poll() for member in members] == [130, 130]
     own = Path(said[0]["target"])
 
+    assert [note["checkpoint"] for note in said] == ["of an earlier attempt"] * 2
     assert own.name == "job.py"
     assert own != home / "job.py"
     assert (folder / "workers" / "1" / "tb" / "x").read_text() == "tb"
     assert (folder / "worker.log").read_text() == "said\n"
+    assert [event.get("text") for event in read_events(folder)] == ["of an earlier attempt", None]
     plan = json.loads((folder / "plan.json").read_text())["plan"]
     assert plan["workload"]["target"] == str(home / "job.py")
 

@@ -1,6 +1,7 @@
 """``steptime train`` with several devices and workers: options, this process' place in a group, the launcher."""
 
 import argparse
+import contextlib
 import dataclasses
 import os
 from pathlib import Path
@@ -136,4 +137,7 @@ def settle(folder: Path, joined: "Place") -> Path:
     place = folder.parent.parent / "train" / name
     place = member_folder(place, joined.rank) if names else place
     place.parent.mkdir(parents=True, exist_ok=True)
-    return folder.rename(place)
+    settled = folder.rename(place)
+    with contextlib.suppress(OSError):  # others may still be joining
+        folder.parent.rmdir()
+    return settled

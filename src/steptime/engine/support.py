@@ -61,9 +61,12 @@ def _why_settings(model: keras.Model) -> str | None:
 
 
 def _why_strategy(model: keras.Model) -> str | None:
-    if private_keras.has_strategy(model) and group_of(model) is None:
-        return f"the model was not built under {type(model.distribute_strategy).__name__}, or steps do not run in it"
-    return None
+    if not private_keras.has_strategy(model) or group_of(model) is not None:
+        return None
+    own = private_keras.own_strategy(model)
+    if own is None:
+        return "the model was made outside the tf.distribute strategy that is entered now"
+    return f"the model was made under {type(own).__name__}"
 
 
 def _why_data(data: Any) -> str | None:

@@ -5,7 +5,8 @@ from pathlib import Path, PurePosixPath
 from steptime.errors import RecordError
 from steptime.record.store import RECORD_FILE
 
-Files = dict[str, bytes]
+# Content by path in the folder; None for a file that was removed.
+Files = dict[str, bytes | None]
 _UNFINISHED = ".part-"
 
 
@@ -23,10 +24,12 @@ class ChangedFiles:
         self._seen: dict[str, tuple[int, int]] = {}
 
     def take(self) -> Files:
-        """Return the content of each file that is new or was changed, by its path in the folder."""
+        """Return the content of each file that is new or was changed, and the names of those that are gone."""
         found: Files = {}
+        gone = set(self._seen)
         for path in sorted(self._folder.rglob("*")):
             name = path.relative_to(self._folder).as_posix()
+            gone.discard(name)
             if name in self._but or path.name.startswith(_UNFINISHED):
                 continue
             try:
@@ -38,6 +41,9 @@ class ChangedFiles:
                 continue
             # A file that grew while it was read has another state by then, and is read again.
             self._seen[name] = (state.st_mtime_ns, state.st_size)
+        for name in gone:
+            del self._seen[name]
+            found[name] = None
         return found
 
 
@@ -55,7 +61,11 @@ def write_copies(folder: Path, files: Files) -> None:
                 hint="Do not trust that worker.",
             )
         path = folder / pure
+        content = files[name]
+        if content is None:
+            path.unlink(missing_ok=True)
+            continue
         path.parent.mkdir(parents=True, exist_ok=True)
         part = path.with_name(f"{_UNFINISHED}{path.name}")
-        part.write_bytes(files[name])
+        part.write_bytes(content)
         part.replace(path)

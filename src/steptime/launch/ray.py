@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import steptime
-from steptime.launch.mirror import write_copies
+from steptime.launch.mirror import ChangedFiles, write_copies
 from steptime.launch.ray_cluster import Resources
 from steptime.plan.plan import Plan
 from steptime.record.events import EventReader
 from steptime.record.store import (
     LOG_FILE,
+    PLAN_FILE,
     RECORD_FILE,
     create_member_folder,
     read_plan,
@@ -49,6 +50,7 @@ def start_on_ray(
         folders = tuple(create_member_folder(folder, plan, rank) for rank in range(workers))
         for own in folders:
             (own / RECORD_FILE).unlink(missing_ok=True)
+        before = _left_before(folder)
         token = folder / f".seen-{uuid.uuid4().hex}"
         token.touch()
         view = _View(plan=plan, folders=folders, desk=_open_desk())
@@ -62,6 +64,7 @@ def start_on_ray(
             desk=view.desk,
             version=steptime.__version__,
             worker=tuple(worker),
+            before=before,
         )
         with tempfile.TemporaryDirectory(prefix="steptime-") as storage:  # for what Ray Train itself writes
             trainer = _trainer(errand, resources, storage)
@@ -224,6 +227,15 @@ def _open_desk() -> Any:
     # On this process's own node: what the workers tell must outlive their machines.
     here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
     return ray.remote(num_cpus=0, scheduling_strategy=here)(Desk).remote()
+
+
+def _left_before(folder: Path) -> Any:
+    """Put what earlier attempts left where workers elsewhere can take it: events, logs, checkpoints; or None."""
+    import ray
+
+    files = ChangedFiles(folder).take()
+    left = {name: content for name, content in files.items() if Path(name).name != PLAN_FILE}
+    return ray.put(left) if left else None
 
 
 def _trainer(errand: "Errand", resources: Resources, storage: str) -> Any:

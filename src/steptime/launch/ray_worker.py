@@ -27,14 +27,14 @@ from ray.train.backend import Backend, BackendConfig
 
 import steptime
 from steptime.launch.luggage import unpacked
-from steptime.launch.mirror import ChangedFiles, Files
+from steptime.launch.mirror import ChangedFiles, Files, write_copies
 from steptime.launch.placement import HIDE_EVERY_GPU
 from steptime.launch.process import bytecode_cache
 from steptime.launch.variables import worker_variables
 from steptime.plan.codec import to_json
 from steptime.plan.plan import Plan
 from steptime.record.files import write_json
-from steptime.record.store import LOG_FILE, PLAN_FILE
+from steptime.record.store import LOG_FILE, PLAN_FILE, member_folder
 
 _POLL_S = 0.2
 # Exit code of a worker that could not start its process, as for wrong use.
@@ -62,6 +62,8 @@ class Errand:
         desk: The actor that it reports to.
         version: Version of steptime on the person's machine.
         worker: What Python is given, before the run folder.
+        before: What earlier attempts left in the run folder, as a reference of Ray, for workers that do not see it;
+            None for nothing.
     """
 
     plan: Plan
@@ -71,6 +73,7 @@ class Errand:
     desk: Any
     version: str
     worker: tuple[str, ...]
+    before: Any
 
 
 class Desk:
@@ -101,7 +104,11 @@ class ClusterBackend(Backend):  # type: ignore[misc]  # Ray has no types
 
     def on_start(self, worker_group: Any, backend_config: BackendConfig) -> None:  # noqa: ARG002 - Ray's signature
         """Ask each worker for an address, and give all of them to each."""
-        addresses = worker_group.execute(free_address)
+        addresses: list[str] = []
+        while len(set(addresses)) < len(
+            worker_group
+        ):  # two workers of one machine may hit upon the same port
+            addresses = worker_group.execute(free_address)
         ray.get(
             [
                 worker_group.execute_single_async(rank, set_tf_config, addresses, rank)
@@ -148,16 +155,18 @@ def train(config: dict[str, Any]) -> None:
         return
     with tempfile.TemporaryDirectory(prefix="steptime-") as own:
         folder = _folder(errand, rank, Path(own))
-        mirrored = folder.parent == Path(own)
-        files = ChangedFiles(folder, but=(PLAN_FILE,))
+        files = None
+        if folder.is_relative_to(own):
+            files = ChangedFiles(folder, but=(PLAN_FILE,))
+            files.take()  # what is there already came from the other side
         process = _start(errand, folder)
         try:
-            _follow(process, rank, errand.desk, files if mirrored else None)
+            _follow(process, rank, errand.desk, files)
         finally:
             if process.poll() is None:
                 _kill(process)
         last: dict[str, Any] = {"code": process.wait()}
-        if mirrored:
+        if files is not None:
             last["files"] = files.take()
         ray.get(errand.desk.report.remote(rank, last))
 
@@ -182,8 +191,11 @@ def _folder(errand: Errand, rank: int, own: Path) -> Path:
         # Ray unpacks what was sent into the folder that this process started in.
         local = dataclasses.replace(workload, target=str(unpacked(workload, Path.cwd())))
         plan = dataclasses.replace(plan, workload=local)
-    folder = own / Path(errand.folders[rank]).name  # the run is called after it
-    folder.mkdir()
+    run = own / Path(errand.folders[0]).name  # laid out as over there: a run is called after its folder
+    folder = member_folder(run, rank)
+    if errand.before is not None:
+        write_copies(run, ray.get(errand.before))
+    folder.mkdir(parents=True, exist_ok=True)
     write_json(folder / PLAN_FILE, {"created": errand.created, "plan": to_json(plan)})
     return folder
 

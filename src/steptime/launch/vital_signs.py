@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 JOIN_PHASE = "join"
+_STARTING = ("start", "import")
 _TRAINING = ("train", "validate")
 
 
@@ -19,7 +20,8 @@ class Limits:
 
     Attributes:
         silent_s: Between two signs of life; workers beat once a second.
-        start_s: From the start of the processes until a worker is first heard, and until all have joined.
+        start_s: The same until TensorFlow is imported, and from the start until all have joined. Loading a gigabyte
+            of libraries, perhaps over a network, keeps Python from doing anything else.
         stuck_s: During training without a block of steps anywhere, though all workers are alive.
     """
 
@@ -48,7 +50,6 @@ class _Worker:
     heard_s: float
     phase: str = "start"
     place: str = ""
-    is_heard: bool = False
     code: int | None = None
 
 
@@ -75,7 +76,7 @@ class VitalSigns:
     def heard(self, rank: int, event: Mapping[str, Any], now_s: float) -> None:
         """A worker wrote an event."""
         worker = self._workers[rank]
-        worker.heard_s, worker.is_heard = now_s, True
+        worker.heard_s = now_s
         if event["kind"] == "phase":
             worker.phase = str(event.get("name"))
         if event["kind"] == "progress":
@@ -111,16 +112,15 @@ class VitalSigns:
 
     def _silence(self, rank: int, worker: _Worker, now_s: float) -> Loss | None:
         silent_s = now_s - worker.heard_s
-        if worker.code is not None or silent_s <= (
-            self.limits.silent_s if worker.is_heard else self.limits.start_s
-        ):
+        limit_s = self.limits.start_s if worker.phase in _STARTING else self.limits.silent_s
+        if worker.code is not None or silent_s <= limit_s:
             return None
         return Loss(rank=rank, reason=f"worker {rank} gave no sign of life for {silent_s:.0f} s{_at(worker)}")
 
     def _standstill(self, now_s: float) -> Loss | None:
         living = {rank: worker for rank, worker in self._workers.items() if worker.code is None}
         joining = [rank for rank, worker in living.items() if worker.phase == JOIN_PHASE]
-        missing = [rank for rank, worker in living.items() if worker.phase == "start" or not worker.is_heard]
+        missing = [rank for rank, worker in living.items() if worker.phase in _STARTING]
         still_s = now_s - self._progress_s
         if joining and still_s > self.limits.start_s:
             which = f"; missing: {', '.join(map(str, missing))}" if missing else ""

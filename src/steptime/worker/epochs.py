@@ -61,6 +61,8 @@ class EpochEnd(keras.callbacks.Callback):  # type: ignore[misc]
 
 def _learning_rate(model: keras.Model) -> float | None:
     try:
-        return float(model.optimizer.learning_rate)
+        rate = model.optimizer.learning_rate
+        # A variable that is mirrored on several devices is no number of Python's.
+        return float(rate.numpy() if hasattr(rate, "numpy") else rate)
     except (AttributeError, TypeError, ValueError):
         return None

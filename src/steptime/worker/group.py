@@ -112,7 +112,7 @@ def scaled_batch(settings: Settings, replicas: int, model: keras.Model, data: Pa
             "--scale-batch needs a learning rate that is a number. Received: a schedule",
             hint="Scale the schedule where it is made.",
         )
-    rate = float(model.optimizer.learning_rate)
+    rate = float(before.numpy())
     model.optimizer.learning_rate = rate * replicas
     batch = settings.batch_size * replicas
     words = (

@@ -19,7 +19,7 @@ def model():
 
 def epochs(model, dataset, steps_per_epoch=None):
     made = KerasEpochs(
-        model,
+        model.distribute_strategy,
         lambda data, made_by_keras: data,
         x=dataset,
         y=None,
@@ -84,7 +84,7 @@ def test_an_iterator_that_nobody_reads_is_never_made(model):
             return iter(tf.data.Dataset.range(2))
 
     data = KerasEpochs(
-        model,
+        model.distribute_strategy,
         lambda dataset, made_by_keras: Counting(),
         x=tf.data.Dataset.range(2),
         shuffle=False,

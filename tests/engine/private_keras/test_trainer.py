@@ -109,9 +109,12 @@ def test_the_metrics_of_an_epoch_replace_the_last_logs_only_where_names_agree(mo
 
 def test_a_strategy_is_seen(model):
     assert not private_keras.has_strategy(model)
-    with tf.distribute.OneDeviceStrategy("/CPU:0").scope():
+    assert private_keras.own_strategy(model) is None
+    strategy = tf.distribute.OneDeviceStrategy("/CPU:0")
+    with strategy.scope():
         under = keras.Sequential([keras.Input((3,)), keras.layers.Dense(1)])
     assert private_keras.has_strategy(under)
+    assert private_keras.own_strategy(under) is strategy
 
 
 def test_determinism_can_be_asked_for():

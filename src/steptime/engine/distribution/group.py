@@ -8,6 +8,8 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+from steptime.engine import private_keras
+
 _TEXT_BYTES = 255
 
 
@@ -107,7 +109,7 @@ def agreed(group: Group | None, model: keras.Model, steps: int, *, stop: bool) -
 
 def group_of(model: keras.Model) -> Group | None:
     """The group that a model was built for; None when it is on its own, or the strategy is another one."""
-    strategy = getattr(model, "_distribute_strategy", None)
+    strategy = private_keras.own_strategy(model)
     return None if strategy is None else group_under(strategy)
 
 

@@ -227,7 +227,8 @@ def reduced(step: GroupStep, logs: Any) -> Any:
 
 
 def concluded(step: GroupStep, state: tuple[Any, Any]) -> Any:
-    """Logs after the last step, on every replica alike."""
+    """Logs after the last step, on every replica alike: as in Keras those of the metrics where the names are theirs."""
     if step.name == "train_step":
         step.average_statistics()
-    return state[1] if step.own_logs else private.metric_results(step.model)
+    metrics = private.metric_results(step.model)
+    return state[1] if step.own_logs and set(state[1]) != set(metrics) else metrics

@@ -105,6 +105,11 @@ def python_logs(logs: Any) -> Any:
     return python_utils.pythonify_logs(logs)
 
 
+def own_strategy(model: keras.Model) -> Any:
+    """The `tf.distribute` strategy in whose scope the model was made; None for none."""
+    return getattr(model, "_distribute_strategy", None)
+
+
 def has_strategy(model: keras.Model) -> bool:
     """Whether the model was built under a `tf.distribute` strategy, or one is entered now."""
     return model._distribute_strategy is not None or tf.distribute.has_strategy()
