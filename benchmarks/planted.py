@@ -59,13 +59,15 @@ PLANTS = (
     Plant(name="eager", job="eager", kind="run-eagerly"),
     Plant(name="varying-lengths", job="varying_lengths", kind="retracing"),
     Plant(name="long-validation", job="long_validation", kind="validation-share", tried=True),
-    Plant(name="busy-neighbour", job="wide_network", kind="busy-neighbour", neighbour=True),
+    Plant(
+        name="busy-neighbour", job="wide_network", kind="busy-neighbour", neighbour=True, common=("batch_size=256",),
+    ),
     Plant(
         name="too-many-threads", job="wide_network", kind="too-many-threads", tried=True,
         planted=("threads=64", "inter_threads=64"),
     ),
     Plant(name="keras-loop", job="small_network", kind="loop-keras", tried=True, planted=("loop=keras",)),
-    Plant(name="float64", job="float64_network", kind="float64"),
+    Plant(name="float64", job="float64_network", kind="float64", common=("batch_size=256",)),
     Plant(name="saving-callback", job="saving_callback", kind="checkpoint-share"),
 )  # fmt: skip
 
