@@ -59,13 +59,15 @@ PLANTS = (
     Plant(name="eager", job="eager", kind="run-eagerly"),
     Plant(name="varying-lengths", job="varying_lengths", kind="retracing"),
     Plant(name="long-validation", job="long_validation", kind="validation-share", tried=True),
-    Plant(name="busy-neighbour", job="wide_network", kind="busy-neighbour", neighbour=True),
+    Plant(
+        name="busy-neighbour", job="wide_network", kind="busy-neighbour", neighbour=True, common=("batch_size=256",),
+    ),
     Plant(
         name="too-many-threads", job="wide_network", kind="too-many-threads", tried=True,
         planted=("threads=64", "inter_threads=64"),
     ),
     Plant(name="keras-loop", job="small_network", kind="loop-keras", tried=True, planted=("loop=keras",)),
-    Plant(name="float64", job="float64_network", kind="float64"),
+    Plant(name="float64", job="float64_network", kind="float64", common=("batch_size=256",)),
     Plant(name="saving-callback", job="saving_callback", kind="checkpoint-share"),
 )  # fmt: skip
 
@@ -132,6 +134,7 @@ def judge(plant, planted, twin):
         "findings": [(found["kind"], found["saves_share"]) for found in planted["findings"]],
         "twin_findings": [(found["kind"], found["saves_share"]) for found in twin["findings"]],
         "twin_bound": twin.get("bound"),
+        "twin_failed": twin.get("failed"),
         "trial": trial,
         "other_work_share": other_work_share(planted),
         "failed": planted.get("failed") or twin.get("failed"),
@@ -160,7 +163,7 @@ def as_markdown(rows, about):
         first = row["first"] or "none"
         named = first if row["named"] else f"**{first}** instead of {row['expected']}"
         share = "-" if row["saves_at_most_share"] is None else units.share(row["saves_at_most_share"])
-        twin = "no such finding" if row["twin_silent"] else "**found too**"
+        twin = "no such finding" if row["twin_silent"] else row["twin_failed"] or "**found too**"
         lines.append(f"| {row['name']} | {named} | {share} | {twin} | {tried(row['trial'])} |")
     shared = [row["name"] for row in rows if any(kind == NEIGHBOUR for kind, _ in row["findings"])]
     if shared:

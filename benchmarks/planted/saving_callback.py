@@ -1,4 +1,4 @@
-"""Plant: the model is saved at every tenth batch."""
+"""Plant: the model is saved at every second batch."""
 
 import os
 import tempfile
@@ -12,4 +12,4 @@ PLANTED = os.environ.get("STEPTIME_PLANTED") == "1"
 
 def create_callbacks():
     path = Path(tempfile.mkdtemp()) / "model.keras"
-    return [keras.callbacks.ModelCheckpoint(path, save_freq=10 if PLANTED else "epoch")]
+    return [keras.callbacks.ModelCheckpoint(path, save_freq=2 if PLANTED else "epoch")]

@@ -37,5 +37,7 @@ def load_data():
     texts = tf.RaggedTensor.from_row_lengths(rng.integers(1, 1000, lengths.sum()).astype("int32"), lengths)
     data = tf.data.Dataset.from_tensor_slices((texts, lengths % 10))
     shapes = ([None if PLANTED else LONGEST], [])
+    # A row of a ragged tensor is a plain tensor, but only a map says so.
+    data = data.map(lambda text, label: (tf.identity(text), label), num_parallel_calls=tf.data.AUTOTUNE)
     data = data.padded_batch(32, padded_shapes=shapes, drop_remainder=True)
     return data.prefetch(tf.data.AUTOTUNE)

@@ -183,3 +183,9 @@ def test_a_share_is_of_steps_and_validations_together() -> None:
 
     assert shares["map-sequential"] == pytest.approx(0.010 / 0.040)
     assert shares["validation-share"] == pytest.approx(0.016 / 0.040)
+
+
+def test_no_remedy_saves_more_than_there_is() -> None:
+    (first,) = evaluate((rule("much", saves="host_s"),), facts(host_s=9.0)).findings
+
+    assert first.saves_share == 1

@@ -4,7 +4,7 @@ from steptime.diagnosis.condition import Check
 from steptime.diagnosis.speed.rule import Saving, SpeedRule, Way
 
 # Twice the work in less than this much more time: most of a step is not spent on samples.
-_SATURATED = 1.6
+_SATURATED = 1.8
 
 RULE = SpeedRule(
     kind="batch-below-saturation",

@@ -60,6 +60,9 @@ def _weigh(rule: SpeedRule, facts: Facts) -> _Weighed | None:
     values = [facts.get(name) for name in rule.saving.names]
     missing = tuple(name for name, value in zip(rule.saving.names, values, strict=True) if value is None)
     step_s = None if missing or not verdict.holds else max(float(rule.saving.calculate(*values)), 0.0)
+    whole_s = _whole_s(facts)
+    if step_s is not None and whole_s is not None:
+        step_s = min(step_s, whole_s)  # two timings that were disturbed may differ by more than there is
     return _Weighed(rule=rule, verdict=verdict, step_s=step_s, missing=missing)
 
 
