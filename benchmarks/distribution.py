@@ -142,6 +142,8 @@ def compare(one: dict[str, Any], found: list[dict[str, Any]], jobs: list[Any]) -
             )
             mine = [each["jobs"][job] for each in found]
             history = _history_error(one["jobs"][job]["history"], mine[0]["history"])
+            control = one["jobs"].get(job + REVERSED, one["jobs"][job])
+            rounding = max(rounding, _history_error(one["jobs"][job]["history"], control["history"]))
             alike = len({each["hash"] for each in mine}) == 1 and all(
                 each["history"] == mine[0]["history"] for each in mine
             )

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import threading
 import time
 from collections.abc import Callable
@@ -98,7 +99,13 @@ def start(
             version=version, worker=(str(tmp_path / "worker.py"), how), before=before,
         )  # fmt: skip
         member = RayMember(1, _View(plan=plan, folders=folders, desk=desk))
-        threading.Thread(target=train, args=({"errand": errand},), daemon=True).start()
+
+        def work() -> None:
+            # As in all processes that Ray starts.
+            signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+            train({"errand": errand})
+
+        threading.Thread(target=work, daemon=True).start()
         return member
 
     return start

@@ -41,9 +41,12 @@ _POLL_S = 0.2
 _REFUSED = 2
 # Below the range from which systems take the ports of outgoing connections, which may come in between.
 _PORTS = range(20_000, 32_000)
-# The child must not outlive this process, which Ray may kill: prctl(2), PR_SET_PDEATHSIG.
+# The child must not outlive this process, which Ray may kill: prctl(2), PR_SET_PDEATHSIG. And Ray blocks SIGINT in all
+# its processes, which children inherit; it is the request to stop.
 _FOLLOWER = (
-    "import ctypes, os, sys\n"
+    "import ctypes, os, signal, sys\n"
+    "if hasattr(signal, 'pthread_sigmask'): signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])\n"
+    "signal.signal(signal.SIGINT, signal.SIG_DFL)\n"
     "if sys.platform == 'linux': ctypes.CDLL(None).prctl(1, 9)\n"
     "if os.getppid() != int(sys.argv[1]): sys.exit(1)\n"
     "os.execv(sys.executable, [sys.executable, *sys.argv[2:]])"
