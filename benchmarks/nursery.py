@@ -132,3 +132,5 @@ class Nursery:
         assert self._process.stdin is not None
         self._process.stdin.close()
         self._process.wait(TIMEOUT_S)
+        if self._process.stdout is not None:
+            self._process.stdout.close()

@@ -44,7 +44,7 @@ def test_tests_without_tensorflow_run_first(clone: Path) -> None:
     assert done.returncode == 0
     assert done.stdout.splitlines() == [
         "-m pytest -n auto -m not tensorflow and not ray and not slow and not browser and not gpu",
-        "-m pytest -m (tensorflow or ray or slow) and not browser and not gpu",
+        "-m pytest -n 2 --dist loadfile -m (tensorflow or ray or slow) and not browser and not gpu",
     ]
 
 
@@ -77,4 +77,7 @@ def test_browser_tests_run_where_there_is_a_browser(clone: Path) -> None:
     (clone / "bin" / "chromium").chmod(0o755)
     done = run(clone, PATH=f"{clone / 'bin'}{os.pathsep}{os.defpath}")
 
-    assert done.stdout.splitlines()[1] == "-m pytest -m (tensorflow or ray or slow or browser) and not gpu"
+    assert (
+        done.stdout.splitlines()[1]
+        == "-m pytest -n 2 --dist loadfile -m (tensorflow or ray or slow or browser) and not gpu"
+    )

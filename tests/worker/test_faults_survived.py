@@ -1,6 +1,5 @@
 """Real runs that meet a fault: a kill, a lack of memory, broken data, a bad loss, a full disk."""
 
-import contextlib
 import json
 import os
 import shutil
@@ -11,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from steptime.plan.settings import Settings
 from steptime.record.store import list_runs, read_record
-from steptime.testing import make_plan
 
 pytestmark = pytest.mark.tensorflow
 FAILING = Path(__file__).parents[1] / "data" / "workloads" / "failing.py"
@@ -78,26 +77,14 @@ def test_data_that_fail_keep_what_was_trained(train: Any) -> None:
 
 
 @pytest.mark.parametrize(("on_nan", "stops"), [("stop", True), ("continue", False)])
-def test_a_bad_loss_ends_the_run_unless_it_is_to_go_on(on_nan: str, stops: bool, tmp_path: Path) -> None:
-    from steptime.record.events import EventWriter
+def test_a_bad_loss_ends_the_run_unless_it_is_to_go_on(on_nan: str, stops: bool) -> None:
+    from steptime.worker.arguments import fit_arguments
     from steptime.worker.data import Part
     from steptime.worker.job import Data
-    from steptime.worker.phases import PhaseClock
-    from steptime.worker.signals import StopSignals
-    from steptime.worker.training import Training
 
     data = Data(training=Part(x=None), validation=None, x=None, y=None)
-    with contextlib.closing(EventWriter(tmp_path)) as events:
-        training = Training(
-            folder=tmp_path,
-            plan=make_plan(on_nan=on_nan),
-            clock=PhaseClock(events),
-            events=events,
-            signals=StopSignals(),
-            facts={},
-        )
 
-        assert training._fit_arguments(data)["stop_on_infinite_loss"] is stops
+    assert fit_arguments(data, Settings(on_nan=on_nan))["stop_on_infinite_loss"] is stops
 
 
 def can_mount() -> bool:

@@ -158,7 +158,7 @@ class Training:
         if isinstance(self._feed, ArrayFeed):
             self._feed.start_at(first)
         steps = self._feed.num_batches
-        self._total_steps = None if steps is None else steps * max(self._epochs - first, 0)
+        self._total_steps = None if steps is None else steps * len(range(first, self._epochs))
         former = None if self._session is None else self._session.former
         if former is None:
             return Position(epoch=first, step=0, phase="begin", steps_done=0)

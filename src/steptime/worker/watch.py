@@ -83,7 +83,8 @@ class TrainingWatch:
         )
         graphs = self.recorder.stop()
         if graphs:
-            self.graphs[block.loop] = graphs
+            # TensorFlow tells a function's graph when it first runs: later ones are of what runs beside the steps.
+            self.graphs[block.loop] = (*self.graphs.get(block.loop, ()), *graphs)
         elif block.loop not in self.graphs and block.loop != XLA:
             self.recorder.start()  # this loop came unannounced; its next block will be its proof
         self.blocks.append(block)

@@ -97,10 +97,10 @@ def unlimited_model():
 
 
 def memory_model():
-    """The same, and the address space may grow by 1,100 MiB."""
+    """The same, and the address space may grow by 800 MiB."""
     import resource
 
-    limit = psutil.Process().memory_info().vms + 1_100 * 2**20
+    limit = psutil.Process().memory_info().vms + 800 * 2**20
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     return unlimited_model()
 
