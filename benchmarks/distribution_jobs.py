@@ -166,6 +166,7 @@ JOBS = (
     Job(name="cnn with SGD", build=lambda: cnn("sgd"), data=mnist, is_chaotic=True),
     Job(name="even batches", build=classifier, data=lambda: arrays(192)),
     Job(name="last batch smaller than the group", build=classifier, data=lambda: arrays(batch_size=101)),
+    Job(name="batches smaller than the group", build=classifier, data=lambda: arrays(60, batch_size=3)),
     Job(name="batch not divisible", build=classifier, data=lambda: arrays(batch_size=25, shuffle="batch")),
     Job(name="sample weights and validation", build=classifier, data=weighted),
     Job(name="class weights", build=classifier, data=lambda: arrays(class_weight={0: 1.0, 1: 2.0, 2: 0.5})),

@@ -10,7 +10,7 @@ pytestmark = pytest.mark.tensorflow
 
 PROGRAM = Path(__file__).parents[3] / "benchmarks" / "distribution.py"
 # Uneven shares, a last batch smaller than the group, weights, validation; then clipping of summed gradients.
-JOBS = ("sample weights and validation", "accumulation and clipping")
+JOBS = ("sample weights and validation", "accumulation and clipping", "batches smaller than the group")
 
 
 def test_weights_and_history_are_those_of_one_device_and_equal_on_all_workers() -> None:

@@ -65,11 +65,11 @@ class GroupStep:
         if not idle:
             self._local.share = share
             return self._step(part(*args, begin, size))
-        is_short = count < replicas
+        is_short = tf.less(count, replicas)  # a tensor, also where the size of the batch is known when tracing
         begin, size = tf.where(is_short, 0, begin), tf.where(is_short, count, size)
         once = _ratio(count, replicas * (count if total is None else total))
         self._local.share = tf.where(is_short, once, share)
-        with self._counted(~is_short | (replica == 0)):
+        with self._counted(tf.logical_not(is_short) | (replica == 0)):
             return self._step(part(*args, begin, size))
 
     def _step(self, batch: Any) -> Any:
