@@ -10,7 +10,7 @@ from steptime.analysis.anatomy import Anatomy, Span
 from steptime.cli.trying import BASELINE, plan_trials, try_remedies
 from steptime.diagnosis.speed.rule import Remedy, SpeedDiagnosis, SpeedFinding
 from steptime.report.pages.profiled import Profiled
-from steptime.testing import FakeLauncher, make_plan, make_record, make_run
+from steptime.testing import FakeLauncher, make_plan, make_profile, make_record, make_run
 
 OPTIONS = argparse.Namespace(time_budget=None)
 
@@ -65,6 +65,20 @@ def test_a_pass_that_is_short_anyway_is_not_cut_but_repeated() -> None:
     settings = settings_of(dataclasses.replace(whole, run=dataclasses.replace(whole.run, record=record)))
 
     assert (settings.epochs, settings.steps_per_epoch) == (4, None)
+
+
+@pytest.mark.parametrize(
+    ("profiled_loop", "loop", "kernels"),
+    [("keras", "auto", "auto"), ("xla", "xla", "auto"), ("graph+kernels", "graph", "on")],
+)
+def test_the_loop_is_the_profiled_one_also_where_a_short_run_would_choose_another(
+    profiled_loop: str, loop: str, kernels: str
+) -> None:
+    profile = make_profile()
+    profile = dataclasses.replace(profile, loop=dataclasses.replace(profile.loop, name=profiled_loop))
+    settings = settings_of(dataclasses.replace(profiled(finding("a", batch_size="256")), profile=profile))
+
+    assert (settings.loop, settings.exact_kernels) == (loop, kernels)
 
 
 def test_to_see_less_validation_there_are_as_many_epochs_as_it_leaves_out() -> None:

@@ -74,7 +74,7 @@ def plan_trials(
 ) -> tuple[Campaign, Study]:
     """Return what is to be run: the plan of the profile, short, and the same with each patch."""
     record = profiled.run.record
-    settings = _short(record.plan.settings, profiled, findings)
+    settings = _in_profiled_loop(_short(record.plan.settings, profiled, findings), profiled)
     arms = (
         Arm(name=BASELINE, changes={"device": settings.device}),
         *(Arm(name=found.kind, changes=dict(found.remedy.patch)) for found in findings),
@@ -90,6 +90,15 @@ def plan_trials(
         limits=Limits(budget_s=budget_s),
     )
     return campaign, Study(arms=arms, baseline=BASELINE, command=record.plan.command)
+
+
+def _in_profiled_loop(settings: Settings, profiled: Profiled) -> Settings:
+    """Name the loop that was profiled: a short run would choose by what compiling costs it."""
+    name = profiled.profile.loop.name if profiled.profile else "keras"
+    if name == "keras":
+        return settings
+    loop, _, kernels = name.partition("+")
+    return dataclasses.replace(settings, loop=loop, exact_kernels="on" if kernels else settings.exact_kernels)
 
 
 def _short(settings: Settings, profiled: Profiled, findings: Sequence[SpeedFinding]) -> Settings:

@@ -65,7 +65,9 @@ class GroupStep:
         if not idle:
             self._local.share = share
             return self._step(part(*args, begin, size))
-        is_short = tf.less(count, replicas)  # a tensor, also where the size of the batch is known when tracing
+        is_short = tf.less(
+            count, replicas
+        )  # a tensor, also where the size of the batch is known when tracing
         begin, size = tf.where(is_short, 0, begin), tf.where(is_short, count, size)
         once = _ratio(count, replicas * (count if total is None else total))
         self._local.share = tf.where(is_short, once, share)
