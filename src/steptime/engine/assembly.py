@@ -18,7 +18,7 @@ from steptime.engine.loops.graph import ResidentGraph, StreamGraph
 from steptime.engine.loops.keras import KerasLoop
 from steptime.engine.loops.loop import Loop
 from steptime.engine.loops.xla import XlaLoop
-from steptime.engine.prior import Measured, Prior
+from steptime.engine.prior import Prior
 from steptime.engine.report import Candidate, FitReport
 from steptime.engine.request import FitRequest
 from steptime.engine.runner import Runner
@@ -79,10 +79,7 @@ class Engine:
                 settled=former.settled,
                 reason=former.reason,
                 dropped=former.dropped,
-                measured={
-                    loop: Measured(step_s=former.step_s.get(loop), compile_s=compile_s)
-                    for loop, compile_s in former.compile_s.items()
-                },
+                measured=former.measured,
             )
         self.runner = Runner(
             self.choice,

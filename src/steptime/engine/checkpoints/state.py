@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from steptime.engine.prior import Measured
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Position:
@@ -46,6 +48,14 @@ class LoopState:
     dropped: Mapping[str, str] = field(default_factory=dict)
     ready: tuple[str, ...] = ()
     verifications: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def measured(self) -> dict[str, Measured]:
+        """What was known of each loop that ran."""
+        return {
+            loop: Measured(step_s=self.step_s.get(loop), compile_s=compile_s)
+            for loop, compile_s in self.compile_s.items()
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
