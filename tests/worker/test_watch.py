@@ -180,3 +180,12 @@ def test_an_unfinished_epoch_has_the_logs_of_its_last_block(events: EventWriter)
 
     assert (whole.logs, whole.steps, whole.validate_ns) == ({"loss": 0.75, "val_loss": 0.5}, 4, 7)
     assert (unfinished.logs, unfinished.steps, unfinished.validate_ns) == ({"loss": 0.25}, 2, None)
+
+
+def test_a_request_is_left_to_whoever_asks_for_it(events: EventWriter) -> None:
+    watch = make_watch(events)
+    assert not watch.is_stop_requested()
+    watch.signals.requested = True
+    watch.on_block(**block(0, 1))
+
+    assert watch.is_stop_requested()

@@ -210,11 +210,13 @@ def line_of(path: str, text: str) -> int:
     return next(number for number, line in enumerate(lines, start=1) if text in line)
 
 
-def test_ctrl_c_keeps_record_history_and_model(train: Any) -> None:
+@pytest.mark.parametrize(("model", "loop"), [("create_model", "keras"), ("eager_model", "auto")])
+def test_ctrl_c_keeps_record_history_and_model(train: Any, model: str, loop: str) -> None:
+    """Also where checkpoints are on, and the training is handed to Keras' own fit, which writes none."""
     import keras
 
     run = train(
-        "faults.py:create_model,endless_data", "--epochs", "3", "--steps-per-epoch", "300", "--loop", "keras"
+        f"faults.py:{model},endless_data", "--epochs", "3", "--steps-per-epoch", "300", "--loop", loop
     )
     record = run.record
 

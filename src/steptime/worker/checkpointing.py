@@ -10,7 +10,7 @@ from steptime.record.store import CHECKPOINTS_FOLDER, chief_folder
 
 
 def checkpoints_of(
-    plan: Plan, run: Path, *, is_validated: bool, stop: Callable[[], bool], tell: Callable[[str], None]
+    plan: Plan, run: Path, *, is_validated: bool, stop: Callable[[], bool] | None, tell: Callable[[str], None]
 ) -> Checkpoints | None:
     """Return what is kept of the planned training; None for nothing.
 
@@ -18,7 +18,7 @@ def checkpoints_of(
         plan: The plan.
         run: The run folder.
         is_validated: Whether the data hold a part for validation, whose loss then says which checkpoint is the best.
-        stop: Whether somebody asked the training to stop.
+        stop: Whether somebody asked the training to stop; None when it is stopped in another way.
         tell: Says something to the person.
 
     Raises:

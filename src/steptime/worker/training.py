@@ -180,10 +180,10 @@ class Training:
             self.plan,
             self.folder,
             is_validated=data.validation is not None,
-            stop=lambda: self.signals.requested,
+            # The workers of a group stop together, at the end of a block; their checkpoints wait for an epoch's end.
+            stop=watch.is_stop_requested if self.strategy is None else None,
             tell=self._note,
         )
-        watch.stops = checkpoints is None or self.strategy is not None
         arguments = fit_arguments(data, step_settings(self.plan)) | {
             "callbacks": [*callbacks, epoch_end],
             "observer": watch,

@@ -60,7 +60,8 @@ class TrainingWatch:
     epoch_end_ns: dict[int, int] = field(default_factory=dict)
     graphs: dict[str, tuple[Any, ...]] = field(default_factory=dict)
     iterations: Callable[[], int | None] = lambda: None
-    # With checkpoints the engine itself asks whether to stop, since it must write one first.
+    # Whether a request ends the training at the end of a block. Who writes checkpoints asks for requests and stops by
+    # itself; Keras' own fit, which takes over what the engine cannot do, never asks.
     stops: bool = True
     # Blocks of earlier processes, whose training goes on here.
     earlier: int = 0
@@ -197,6 +198,11 @@ class TrainingWatch:
                 for name in metrics
             },
         }
+
+    def is_stop_requested(self) -> bool:
+        """Whether a signal asked to stop; whoever asks ends the training itself."""
+        self.stops = False
+        return self.signals.requested
 
     def _stop_if_asked(self) -> None:
         if not self.stops or not self.signals.requested:

@@ -37,6 +37,13 @@ def model_elsewhere():
     return keras.Sequential([layers.Input((8,)), ElsewhereLayer(), layers.Dense(3)])
 
 
+def eager_model():
+    """A compiled model that only Keras' own fit can train."""
+    model = create_model()
+    model.compile("sgd", "sparse_categorical_crossentropy", run_eagerly=True)
+    return model
+
+
 def endless_data():
     """Batches without end, each 5 ms long; the 330th brings a Ctrl-C to whoever launched this worker."""
 
