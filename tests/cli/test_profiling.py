@@ -11,6 +11,8 @@ from steptime.cli.profiling import add_arguments, check, finish
 from steptime.errors import UsageError
 from steptime.testing import make_ceilings, make_operations, make_profile, make_run
 
+pytestmark = pytest.mark.slow
+
 
 def span(value: float) -> Span:
     return Span(value=value, low=value, high=value)

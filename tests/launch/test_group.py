@@ -18,6 +18,8 @@ from steptime.record.schema import Outcome, RunRecord
 from steptime.record.store import create_member_folder, create_run_folder, member_folder, write_record
 from steptime.testing import make_plan, make_record
 
+pytestmark = pytest.mark.slow
+
 LIMITS = Limits(silent_s=0.5, start_s=5.0, stuck_s=5.0)
 
 

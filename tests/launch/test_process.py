@@ -17,6 +17,8 @@ from steptime.record.schema import RunRecord
 from steptime.record.store import LOG_FILE, create_run_folder, read_record
 from steptime.testing import make_plan
 
+pytestmark = pytest.mark.slow
+
 BEGINNING = """
 import os, signal, sys, time
 from pathlib import Path

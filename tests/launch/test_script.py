@@ -13,6 +13,8 @@ import pytest
 from steptime.record.schema import RunRecord
 from steptime.record.store import create_call_folder, list_runs, read_plan, read_record
 
+pytestmark = pytest.mark.slow
+
 PYTHON = (sys.executable,)
 STEPTIME = (sys.executable, "-m", "steptime", "run", "--runs", "runs")
 

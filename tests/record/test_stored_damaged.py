@@ -21,6 +21,8 @@ from steptime.record.store import PLAN_FILE, RECORD_FILE, STEPS_FILE, create_run
 from steptime.record.stored import read_run
 from steptime.testing import FakeLauncher, make_plan, make_run
 
+pytestmark = pytest.mark.slow
+
 NAMES = (PLAN_FILE, RECORD_FILE, STEPS_FILE)
 
 

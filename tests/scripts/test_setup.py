@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 # doctor-live is Python: it makes environments and judges what the doctor says in each.
 SCRIPTS = [
