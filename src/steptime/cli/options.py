@@ -28,6 +28,16 @@ _SETTING_FLAGS: dict[str, tuple[str, str]] = {
 }
 
 
+def add_workload_argument(parser: argparse.ArgumentParser) -> None:
+    """Add the workload, which may be left out."""
+    parser.add_argument(
+        "workload",
+        nargs="?",
+        default="mnist-cnn",
+        help="mnist-cnn (default), mnist-mlp, mnist-lstm, a Python file, or a module",
+    )
+
+
 def add_runs_option(parser: argparse.ArgumentParser) -> None:
     """Add ``--runs DIR``."""
     parser.add_argument(

@@ -4,11 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from steptime.plan.codec import from_json, to_json
+from steptime.plan.codec import to_json
 from steptime.record.documented import described
 from steptime.record.files import write_json
-from steptime.record.profile import check_version
-from steptime.record.store import read_json
+from steptime.record.versioned import read_versioned
 
 CEILINGS_FILE = "ceilings.json"
 CEILINGS_VERSION = 1
@@ -48,8 +47,4 @@ def read_ceilings(path: Path) -> Ceilings | None:
     Raises:
         RecordError: The file is damaged, or another version wrote it.
     """
-    if not path.exists():
-        return None
-    content = read_json(path)
-    check_version(path, content.get("schema_version"), CEILINGS_VERSION)
-    return from_json(Ceilings, content, str(path))
+    return read_versioned(Ceilings, path, CEILINGS_VERSION)

@@ -8,11 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from steptime.plan.codec import from_json, to_json
+from steptime.plan.codec import to_json
 from steptime.record.documented import described
 from steptime.record.files import write_json
-from steptime.record.profile import check_version
-from steptime.record.store import read_json
+from steptime.record.versioned import read_versioned
 
 OPERATIONS_FILE = "ops.json"
 OPERATIONS_VERSION = 1
@@ -137,9 +136,4 @@ def read_operations(folder: Path) -> Operations | None:
     Raises:
         RecordError: The file is damaged, or another version wrote it.
     """
-    path = folder / OPERATIONS_FILE
-    if not path.exists():
-        return None
-    content = read_json(path)
-    check_version(path, content.get("schema_version"), OPERATIONS_VERSION)
-    return from_json(Operations, content, str(path))
+    return read_versioned(Operations, folder / OPERATIONS_FILE, OPERATIONS_VERSION)

@@ -8,11 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from steptime.errors import RecordError
-from steptime.plan.codec import from_json, to_json
+from steptime.plan.codec import to_json
 from steptime.record.documented import described
 from steptime.record.files import write_json
-from steptime.record.store import read_json
+from steptime.record.versioned import read_versioned
 
 PROFILE_FILE = "profile.json"
 PROFILE_VERSION = 1
@@ -240,22 +239,4 @@ def read_profile(folder: Path) -> Profile | None:
     Raises:
         RecordError: The file is damaged, or another version wrote it.
     """
-    path = folder / PROFILE_FILE
-    if not path.exists():
-        return None
-    content = read_json(path)
-    check_version(path, content.get("schema_version"), PROFILE_VERSION)
-    return from_json(Profile, content, str(path))
-
-
-def check_version(path: Path, found: object, known: int) -> None:
-    """Refuse a file of another schema.
-
-    Raises:
-        RecordError: It is none, or newer than this version of steptime.
-    """
-    if not isinstance(found, int) or not 1 <= found <= known:
-        raise RecordError(
-            f"{path} must have a schema_version from 1 to {known}. Received: {found!r}",
-            hint="A newer steptime wrote it, or it was changed since: update this one, or profile again.",
-        )
+    return read_versioned(Profile, folder / PROFILE_FILE, PROFILE_VERSION)

@@ -15,12 +15,7 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument(
-        "workload",
-        nargs="?",
-        default="mnist-cnn",
-        help="mnist-cnn (default), mnist-mlp, mnist-lstm, a Python file, or a module",
-    )
+    shared.add_workload_argument(parser)
     shared.add_setting_options(parser)
     shared.add_json_option(parser)
     parser.add_argument("--debug", action="store_true", help="print the worker's log when it fails")

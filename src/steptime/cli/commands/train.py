@@ -13,17 +13,14 @@ from steptime.errors import UsageError
 
 if TYPE_CHECKING:
     from steptime.launch.launcher import OnEvent
+    from steptime.plan.plan import Plan
+    from steptime.plan.settings import Settings
     from steptime.record.schema import RunRecord
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what can be said about a run."""
-    parser.add_argument(
-        "workload",
-        nargs="?",
-        default="mnist-cnn",
-        help="mnist-cnn (default), mnist-mlp, mnist-lstm, a Python file, or a module",
-    )
+    shared.add_workload_argument(parser)
     shared.add_setting_options(parser)
     add_group_options(parser)
     shared.add_runs_option(parser)
@@ -61,37 +58,15 @@ def run(options: argparse.Namespace) -> int:
     """Train, and print the summary or the record."""
     from steptime.cli.commands.resume import find_interrupted, go_on
     from steptime.cli.grouping import joined_settings, launcher_of, settle
-    from steptime.cli.placing import place
     from steptime.cli.progress import make_progress
     from steptime.cli.raying import ray_resources
-    from steptime.device.find import find_gpus
     from steptime.launch.attempts import run_attempts
-    from steptime.launch.placement import cpu_only_build
     from steptime.launch.storage import open_storage
-    from steptime.plan.plan import Plan, Protocol
-    from steptime.plan.workload import parse_workload
     from steptime.record.store import create_run_folder
 
     settings, joined = joined_settings(options, shared.read_settings(options))
-    is_ray = settings.launcher == "ray"
-    resources = ray_resources(options, is_ray=is_ray)
-    here = 1 if joined.workers > 1 else settings.workers
-    plan = Plan(
-        workload=parse_workload(options.workload),
-        settings=settings,
-        protocol=Protocol(
-            time_limit_s=options.time_limit,
-            retries=options.retries,
-            on_oom=options.on_oom,
-            min_workers=options.min_workers,
-        ),
-        # On a cluster only the cluster knows; this machine may have no GPU.
-        placement=None
-        if is_ray
-        else place(settings.device, find_gpus(), cpu_only_build(), settings.devices, here),
-        export=_checked_export(options.export),
-        command=options.command_line,
-    )
+    resources = ray_resources(options, is_ray=settings.launcher == "ray")
+    plan = _plan(options, settings, is_joined=joined.workers > 1)
     shared.check_tensorflow()
     storage = open_storage(options.storage) if options.storage else None
     runs = shared.runs_folder(options)
@@ -109,6 +84,33 @@ def run(options: argparse.Namespace) -> int:
     if storage is not None and joined.rank == 0:
         output.say(f"copied to {storage.keep(folder)}")
     return code
+
+
+def _plan(options: argparse.Namespace, settings: "Settings", *, is_joined: bool) -> "Plan":
+    """Return what is asked for; a process that joins others plans for itself alone."""
+    from steptime.cli.placing import place
+    from steptime.device.find import find_gpus
+    from steptime.launch.placement import cpu_only_build
+    from steptime.plan.plan import Plan, Protocol
+    from steptime.plan.workload import parse_workload
+
+    placement = None  # On a cluster only the cluster knows; this machine may have no GPU.
+    if settings.launcher != "ray":
+        workers = 1 if is_joined else settings.workers
+        placement = place(settings.device, find_gpus(), cpu_only_build(), settings.devices, workers)
+    return Plan(
+        workload=parse_workload(options.workload),
+        settings=settings,
+        protocol=Protocol(
+            time_limit_s=options.time_limit,
+            retries=options.retries,
+            on_oom=options.on_oom,
+            min_workers=options.min_workers,
+        ),
+        placement=placement,
+        export=_checked_export(options.export),
+        command=options.command_line,
+    )
 
 
 def _with_findings(show: "OnEvent", folder: Path) -> "OnEvent":
