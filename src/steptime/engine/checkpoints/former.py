@@ -117,9 +117,9 @@ class Former:
             self._voice.warn(
                 f"epoch {position.epoch + 1} begins again: its position means nothing in other batches"
             )
-        if isinstance(feed, StreamFeed) and iterator is None:
+        if isinstance(feed, StreamFeed) and feed.read_again:
             seconds = time.perf_counter() - start_s
-            self._voice.say(f"{position.steps_done} batches were read again in {seconds:.1f} s")
+            self._voice.say(f"{feed.read_again} batches were read again in {seconds:.1f} s")
         return found
 
 

@@ -1,11 +1,15 @@
 """What a person asks of checkpoints: the argument `checkpoint` of `steptime.fit`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from steptime.errors import UsageError
 from steptime.plan.cadence import parse_every
+
+# In these names greater is better; in all others less is.
+_GREATER_IS_BETTER = ("acc", "auc", "precision", "recall", "f1", "fbeta", "iou", "dice", "cosine", "r2")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +52,13 @@ class Checkpoints:
                 f"resume must be True, False or 'auto'. Received: {self.resume!r}",
                 hint="'auto' goes on if there is something to go on from.",
             )
+
+    def score(self, logs: Mapping[str, Any]) -> float | None:
+        """What `best` says of an epoch, greater is better; None when it says nothing."""
+        if self.best is None or self.best not in logs:
+            return None
+        value = float(logs[self.best])
+        return value if any(word in self.best.lower() for word in _GREATER_IS_BETTER) else -value
 
 
 def checkpoints_of(given: "str | Path | Checkpoints | None") -> Checkpoints | None:

@@ -37,9 +37,6 @@ from steptime.engine.stop import StopRequested
 from steptime.plan.cadence import Every, parse_every
 from steptime.plan.codec import to_json
 
-# In these names greater is better; in all others less is.
-_GREATER_IS_BETTER = ("acc", "auc", "precision", "recall", "f1", "fbeta", "iou", "dice", "cosine", "r2")
-
 
 class Session:
     """Opens the folder and finds out where to go on; then takes checkpoints.
@@ -106,11 +103,17 @@ class Session:
         self._engine: Engine | GroupEngine | None = None
         for text in memories.why_not_kept(self._callbacks):
             self._voice.say(text)
-        if isinstance(self._feed, StreamFeed) and self._feed.why_not_saved:
-            self._voice.say(
-                f"the position in the data cannot be saved, since {self._feed.why_not_saved}: a resume reads them "
-                "again from the beginning, which is exact only if they repeat themselves"
-            )
+        if isinstance(self._feed, StreamFeed):
+            if self._is_writer:
+                self._feed.keep_anchors(self._part("anchor"))
+            if self._feed.why_not_saved:
+                self._voice.say(
+                    f"the position in the data cannot be saved, since {self._feed.why_not_saved}: a resume reads "
+                    "them again from the beginning, which is exact only if they repeat themselves"
+                )
+
+    def _part(self, name: str) -> Path:
+        return self._folder / f"{files.PART}{os.getpid()}-{name}"
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -189,6 +192,8 @@ class Session:
         """Lets other processes train in the folder; waits for what is being written, unless interrupted."""
         if not isinstance(sys.exception(), KeyboardInterrupt):
             self._writer.wait()
+        if isinstance(self._feed, StreamFeed):
+            self._feed.close()
         self._lock.close()
 
     def cost(self) -> CheckpointCost:
@@ -208,10 +213,6 @@ class Session:
     def _is_too_busy(self) -> bool:
         return self._every.thrifty and self._writer.is_busy
 
-    def _save_and_wait(self, position: Position, logs: Mapping[str, Any]) -> None:
-        self._save(position, logs)
-        self._wait()
-
     def _save(self, position: Position, logs: Mapping[str, Any]) -> None:
         loss = logs.get("loss", 0.0)
         if not math.isfinite(loss):
@@ -228,8 +229,8 @@ class Session:
     def _draft(self, position: Position, logs: Mapping[str, Any]) -> Draft:
         assert self._engine is not None
         self._sequence += 1
-        score = self._score(position, logs)
         taken = snapshot.take(self._all_variables(), self._callbacks, logs)
+        iterator = self._save_iterator(position)  # Before the state of the feed, which says where it is.
         for index, (name, _, _) in enumerate(taken.variables):
             taken.arrays[index] = self._seeds.get(name, taken.arrays[index])
         state = TrainingState(
@@ -243,32 +244,31 @@ class Session:
             identity=self._identity,
             learning_rate=learning_rate_of(self._model),
             variables=taken.variables,
-            score=score,
+            score=self._policy.score(logs) if position.phase == "begin" else None,
         )
         return Draft(
             name=files.name_of(self._sequence, position.epoch, position.step),
             arrays=taken.arrays,
             state=to_json(state),
-            iterator=self._save_iterator(),
-            score=score,
+            iterator=iterator,
+            score=state.score,
         )
 
-    def _save_iterator(self) -> Path | None:
+    def _save_iterator(self, position: Position) -> Path | None:
         if not isinstance(self._feed, StreamFeed):
             return None
-        folder = self._folder / f"{files.PART}{os.getpid()}-iterator-{self._sequence}"
+        folder = self._part(f"iterator-{self._sequence}")
         try:
             folder.mkdir(parents=True)
+            if self._feed.save_iterator(folder / "iterator", inside_epoch=position.phase == "steps"):
+                return folder / "iterator"
         except OSError:
-            return None  # Then the writer cannot write either, and says so.
-        why_not = self._feed.save_iterator(folder / "iterator")
-        if why_not is None:
-            return folder / "iterator"
-        shutil.rmtree(folder, ignore_errors=True)
-        if self._feed.why_not_saved is None:
+            pass  # Then the writer cannot write either, and says so.
+        except ValueError as error:
             self._voice.warn(
-                f"the position in the data cannot be saved ({why_not}): a resume reads them again from the beginning"
+                f"the position in the data cannot be saved ({error}): a resume reads them again from the beginning"
             )
+        shutil.rmtree(folder, ignore_errors=True)
         return None
 
     def _all_variables(self) -> list[Named]:
@@ -278,12 +278,9 @@ class Session:
             self._variables = variables_of(self._model, self._engine.touched, metrics=self._group is None)
         return self._variables
 
-    def _score(self, position: Position, logs: Mapping[str, Any]) -> float | None:
-        name = self._policy.best
-        if name is None or position.phase != "begin" or name not in logs:
-            return None
-        value = float(logs[name])
-        return value if any(word in name.lower() for word in _GREATER_IS_BETTER) else -value
+    def _save_and_wait(self, position: Position, logs: Mapping[str, Any]) -> None:
+        self._save(position, logs)
+        self._wait()
 
     def _wait(self) -> None:
         with self._stalling():

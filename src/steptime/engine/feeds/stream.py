@@ -11,6 +11,7 @@ import tensorflow as tf
 
 from steptime.engine import private_keras
 from steptime.engine.distribution.group import group_of
+from steptime.engine.feeds.anchor import FAILURES, Anchor, quietly, reason_of, restore
 from steptime.engine.feeds.feed import Claim
 
 
@@ -21,6 +22,9 @@ class StreamFeed:
         model: Whose epochs these are.
         device: Where batches are prefetched to, such as "/GPU:0"; None to leave them on the host.
         arguments: Those of Keras' epoch iterator.
+
+    Attributes:
+        read_again: How many batches were read only to reach a position.
     """
 
     def __init__(self, model: keras.Model, *, device: str | None = None, **arguments: Any) -> None:
@@ -37,6 +41,9 @@ class StreamFeed:
         # Steps of each epoch that is over: a position that cannot be saved is reached again by reading them.
         self._finished: list[int] = []
         self._has_begun = False
+        self._anchor: Anchor | None = None
+        self._tries = 0
+        self.read_again = 0
 
     @property
     def num_batches(self) -> int | None:
@@ -71,31 +78,72 @@ class StreamFeed:
         self._step = 0
 
     def state(self) -> dict[str, Any]:
-        """Where the data are, in JSON types; the state of their iterator comes apart."""
+        """Where the data are, in JSON types, and where they were when the state was that `save_iterator` wrote."""
+        return {"kind": "stream", **self._place(), "anchor": self._anchor and self._anchor.where}
+
+    def _place(self) -> dict[str, Any]:
         return {
-            "kind": "stream",
-            "finished": self._finished,
+            "finished": list(self._finished),
             "has_begun": self._has_begun,
             "step": self._step,
             **self._epochs.state(self._iterator),
         }
 
-    def save_iterator(self, prefix: Path) -> str | None:
-        """Writes the state of the iterator to two files that begin with `prefix`.
+    def keep_anchors(self, folder: Path) -> None:
+        """Prepares for `save_iterator`.
+
+        Args:
+            folder: For the last state from which everything comes again; removed by `close`.
+        """
+        if self.why_not_saved is None:
+            self._anchor = Anchor(folder, self._epochs.generators)
+
+    def close(self) -> None:
+        """Removes what `keep_anchors` needed."""
+        if self._anchor is not None:
+            self._anchor.close()
+            self._anchor = None
+
+    def save_iterator(self, prefix: Path, *, inside_epoch: bool) -> bool:
+        """Writes the last state of the iterator from which everything comes again.
+
+        Args:
+            prefix: How the names of its two files begin.
+            inside_epoch: Whether an epoch is going on.
 
         Returns:
-            Why it cannot be saved; None when it was.
+            Whether there is one; else the data are read from their beginning.
+
+        Raises:
+            ValueError: TensorFlow cannot save it; says why.
+            OSError: The disk is full.
         """
-        if self.why_not_saved is not None or self._iterator is None:
-            return self.why_not_saved or "nothing was read yet"
+        if self._anchor is None or self._iterator is None:
+            return False
         try:
-            tf.train.Checkpoint(iterator=self._iterator).write(str(prefix))
-        except (tf.errors.OpError, ValueError, TypeError, AttributeError) as error:
-            return " ".join(str(error).partition("}}")[2].split())[:200] or type(error).__name__
-        return None
+            self._anchor.move_to(self._iterator, {**self._place(), "inside": inside_epoch})
+        except FAILURES as error:
+            raise ValueError(reason_of(error)) from error
+        if self._anchor.where is None:
+            return False
+        self._anchor.copy_to(prefix)
+        return True
+
+    def _try_anchor(self, iterator: Any, counts: Mapping[str, Any]) -> None:
+        # Before the first and the second claim: a shuffle whose input is another one has no state before it is read.
+        if self._anchor is None or not self._anchor.must_be_early:
+            return
+        if iterator is not self._iterator:
+            self._tries = 2
+        if self._tries:
+            self._tries -= 1
+            with quietly:
+                where = {**self._place(), **counts, "inside": True}
+                if self._anchor.move_to(iterator, where):
+                    self._tries = 0
 
     def go_on(self, state: Mapping[str, Any], iterator: Path | None, *, inside_epoch: bool) -> bool:
-        """Puts the data where `state` says, by the iterator's own state or by reading everything again.
+        """Puts the data where `state` says: by the iterator's own state, and by reading again what came after it.
 
         Args:
             state: From `state`.
@@ -108,39 +156,50 @@ class StreamFeed:
         Raises:
             ValueError: The iterator's state is that of other data.
         """
-        step = int(state["step"])
-        if iterator is None:
-            self._read_again(state, step if inside_epoch else None)
-        else:
-            self._finished = [int(steps) for steps in state["finished"]]
-            self._epochs.set_num_batches(state["num_batches"])
-            if inside_epoch:
-                self._has_begun = False
-                self.begin_epoch()
-                self.claim(step)
-            self._iterator = self._epochs.go_on(state, self._iterator if inside_epoch else None)
-            try:
-                tf.train.Checkpoint(iterator=self._iterator).read(str(iterator)).assert_consumed()
-            except (tf.errors.OpError, AssertionError) as error:
-                raise ValueError(f"the iterator's state does not fit these data: {error}") from error
+        is_begun, where = False, state.get("anchor")
+        if iterator is not None and where is not None:
+            is_begun = bool(where["inside"])
+            self._put(where, iterator)
+        self._read_on(state, is_begun, inside_epoch)
+        self._finished = [int(steps) for steps in state["finished"]]
         self._has_begun = bool(state["has_begun"])
-        self._step = step
+        self._step = int(state["step"])
         self._epochs.set_counts(state)
         return True
 
-    def _read_again(self, state: Mapping[str, Any], step: int | None) -> None:
-        epochs = [int(steps) for steps in state["finished"]]
-        if state["has_begun"] and step is None:
-            epochs.append(int(state["step"]))
+    def _put(self, where: Mapping[str, Any], prefix: Path) -> None:
+        self._finished = [int(steps) for steps in where["finished"]]
+        self._epochs.set_num_batches(where["num_batches"])
+        is_kept = bool(where["is_kept"])
+        self._iterator = self._epochs.make(kept=None if where["inside"] else is_kept)
+        restore(self._iterator, prefix)
+        self._has_begun = False
+        if where["inside"]:
+            self.begin_epoch()
+            if where["step"]:
+                self.claim(int(where["step"]))
+        self._has_begun = bool(where["has_begun"])
+        self._step = int(where["step"])
+        self._epochs.set_counts(where)
+
+    def _read_on(self, state: Mapping[str, Any], is_begun: bool, inside_epoch: bool) -> None:
+        """Reads until the place of `state`; `is_begun`: an epoch is going on already."""
+        over = [int(steps) for steps in state["finished"]]
+        if state["has_begun"] and not inside_epoch:
+            over.append(int(state["step"]))
+        first = len(self._finished) + (self._has_begun and not is_begun)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Keras said it when it happened.
-            for steps in epochs:
-                self.begin_epoch()
+            for steps in over[first:]:
+                if not is_begun:
+                    self.begin_epoch()
                 with self.catch_stop_iteration():
-                    self._drop(steps + 1)
-        if step is not None:
-            self.begin_epoch()
-            self._drop(step)
+                    self._drop(steps + 1 - self._step)
+                is_begun = False
+        if inside_epoch:
+            if not is_begun:
+                self.begin_epoch()
+            self._drop(int(state["step"]) - self._step)
 
     def _drop(self, steps: int) -> None:
         """Reads batches, until the end of the epoch at most."""
@@ -152,6 +211,7 @@ class StreamFeed:
             except StopIteration:
                 self.ran_out(1)
                 raise
+            self.read_again += 1
 
     def available(self) -> int | None:
         """Steps left in the epoch; None when the data decide."""
@@ -159,9 +219,11 @@ class StreamFeed:
 
     def claim(self, steps: int) -> Claim | None:
         """Takes up to `steps` steps; None when the epoch is over."""
+        unclaimed = self._epochs.state(None)
         claimed, iterator = self._epochs.claim(steps)
         if not claimed:
             return None
+        self._try_anchor(iterator, unclaimed)
         self._iterator = iterator
         claim = Claim(first=self._step, position=self._step, steps=claimed)
         self._step += claimed

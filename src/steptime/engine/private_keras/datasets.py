@@ -57,3 +57,22 @@ def operations(dataset: tf.data.Dataset) -> Iterator[str]:
 def is_debugged() -> bool:
     """Whether `tf.data.experimental.enable_debug_mode` was called."""
     return bool(debug_mode.DEBUG_MODE)
+
+
+def generators(dataset: tf.data.Dataset) -> int | None:
+    """How many steps draw from a random generator that goes on from one reading to the next.
+
+    Steps inside functions are left out: each call of a function makes a generator of its own. None when the data set
+    cannot be looked into.
+    """
+    found, repeats_itself, todo = 0, True, [dataset]
+    while todo:
+        step = todo.pop()
+        try:
+            todo += step._inputs()
+        except AttributeError:
+            return None
+        if kind(step) in ("ShuffleDataset", "RandomDataset"):
+            found += 1
+            repeats_itself &= number(step, "reshuffle_each_iteration") is False
+    return 0 if repeats_itself else found

@@ -7,6 +7,8 @@ from typing import Any
 from keras.src.backend.tensorflow.trainer import TFEpochIterator
 from keras.src.trainers.data_adapters.tf_dataset_adapter import TFDatasetAdapter
 
+from steptime.engine.private_keras.datasets import generators
+
 
 class _LazyIterator:
     """Makes the real iterator on first use: Keras asks for one more at each epoch's end and drops it."""
@@ -16,7 +18,7 @@ class _LazyIterator:
         self._real: Any = None
 
     def __iter__(self) -> "_LazyIterator":
-        return _LazyIterator(self._dataset)
+        return self
 
     def __next__(self) -> Any:
         return next(self.real())
@@ -31,8 +33,11 @@ class _LazyIterator:
 
 
 class _Epochs(TFEpochIterator):  # type: ignore[misc]  # untyped in Keras
+    ready: _LazyIterator | None = None
+
     def _get_iterator(self) -> _LazyIterator:
-        return _LazyIterator(self.prepared)
+        lazy, self.ready = self.ready or _LazyIterator(self.prepared), None
+        return lazy
 
 
 class KerasEpochs:
@@ -49,6 +54,7 @@ class KerasEpochs:
         self._is_dataset = isinstance(self._epochs.data_adapter, TFDatasetAdapter)
         self._epochs.prepared = prepare(self._epochs._distributed_dataset, not self._is_dataset)
         self.element_spec = self._epochs.prepared.element_spec
+        self.generators = generators(self._epochs.prepared) if self._is_dataset else None
         self._step = 0
 
     @property
@@ -81,19 +87,19 @@ class KerasEpochs:
         self._epochs._num_batches = state["num_batches"]
         self._epochs._steps_seen = state["steps_seen"]
 
-    def go_on(self, state: Mapping[str, Any], current: Any) -> Any:
-        """The tf.data iterator to put a saved state in.
+    def make(self, *, kept: bool | None) -> Any:
+        """A tf.data iterator to put a saved state in, before anything was read.
 
         Args:
-            state: From `state`.
-            current: The iterator of the epoch that is going on; None between epochs.
+            kept: None if the epoch that begins next reads from it; otherwise it is that of an epoch that is over, and
+                this says whether the next one goes on with it. If not, its state still advances the generators of
+                the data set's shuffling.
         """
-        if current is not None:
-            return current
-        lazy = self._epochs._get_iterator()
-        if state["is_kept"]:
+        lazy = _LazyIterator(self._epochs.prepared)
+        if kept is None:
+            self._epochs.ready = lazy
+        elif kept:
             self._epochs._current_iterator = lazy
-        # If it is not kept, its state still advances the seeds of the data set's shuffling.
         return lazy.real()
 
     @property
