@@ -46,3 +46,29 @@ def test_a_match_covers_a_following_line_only_if_it_takes_half_of_it():
         ]
     )
     assert list(text.covered(r"onednn custom operations are on.{0,30}")) == [(0, 1)]
+
+
+@pytest.mark.parametrize(
+    "following",
+    [
+        " Could not load dynamic library libcusolver.so.11",
+        "libcusolver.so.11: cannot open shared object file",
+        "2024-01-01 10:00:00.000: E other.cc:1] no",
+        "W0000 00:00:1 gpu_device.cc:2344] Cannot dlopen",
+        "ImportError: libcublas.so.12: not found",
+    ],
+)
+def test_a_wildcard_at_the_end_of_a_sign_does_not_take_in_the_next_message(following):
+    text = Text(["skipping the delay kernel, accuracy is reduced", following])
+    assert list(text.covered(r"skipping the delay kernel.{0,80}")) == [(0, 0)]
+
+
+def test_words_of_a_sign_may_stand_in_a_line_that_looks_like_a_message():
+    text = Text(
+        ["W could not load dynamic library 'libnvinfer.so.7'; dlerror:", " libnvinfer.so.7: cannot open"]
+    )
+    assert list(
+        text.covered(
+            r"could not load dynamic library 'libnvinfer.so.7'; dlerror: libnvinfer.so.7: cannot.{0,9}"
+        )
+    ) == [(0, 1)]

@@ -8,6 +8,12 @@ from functools import cache
 from steptime.environment.anchors import may_match
 
 _SPACE = re.compile(r"\s+")
+# A wildcard at the end of a sign takes in the rest of a message, which may be wrapped; but not the next message.
+_TAIL = re.compile(r"\.\{0,\d+\}\??(?:\([^()]*\)\?)?$")
+_BEGINS = re.compile(
+    r"\s*(?:\d{4}-\d\d-\d\d[ T]|[IWEF]\d{0,4}[ :]|(?:\w+\.)*\w*(?:Error|Exception|Warning)\b|Traceback\b"
+    r"|(?i:could not|cannot|failed)\b|lib[\w+-]+\.so)"
+)
 _BLANK = re.compile(r" (?:[?*+]|\{\d+(?:,\d*)?\})?")
 
 
@@ -53,12 +59,21 @@ class Text:
         return self._found[pattern]
 
     def covered(self, pattern: str) -> Iterator[tuple[int, int]]:
-        """Yield the spans of lines that the matches cover: the first line, and others by half or more."""
+        """Yield the spans of lines that the matches cover: the first line, and others by half or more.
+
+        Where only a wildcard reaches, a span ends before the next line that begins a message of its own.
+        """
         sign = compile_sign(pattern)
         if not may_match(sign.pattern, self._squashed):
             return
+        named = compile_sign(_TAIL.sub("", pattern))
         for match in sign.finditer(self._squashed):
             first, last = self._rows(match)
+            sure = named.match(self._squashed, match.start())
+            for row in range((self._rows(sure)[1] if sure else last) + 1, last + 1):
+                if _BEGINS.match(self.lines[row]):
+                    last = row - 1
+                    break
             while (
                 last > first and 2 * (match.end() - self._starts[last]) < self._end(last) - self._starts[last]
             ):

@@ -18,8 +18,9 @@ RULE = Rule(
                 r"could not find tensorrt",
                 r"cannot dlopen some tensorrt libraries.{0,160}",
                 (
-                    r"could not load dynamic library 'libnvinfer\w{0,12}\.so[.\d]{0,8}'?.{0,300}(no such file or "
-                    r"directory)?"
+                    r"could not load dynamic library '?libnvinfer\w{0,12}\.so[.\d]{0,8}'?(; ?dlerror: "
+                    r"libnvinfer\w{0,12}\.so[.\d]{0,8}: cannot open shared object file: no such file or directory)?"
+                    r".{0,200}"
                 ),
             ),
         ),
