@@ -46,7 +46,7 @@ def start(runs: Path, *more: str) -> "subprocess.Popen[str]":
         str(WORKERS),
     ]
     return subprocess.Popen(
-        [*command, "--local", "--batch-size", "48", "--epochs", "6", "--set", "checkpoint_every=1epoch",
+        [*command, "--local", "--batch-size", "48", "--epochs", "25", "--set", "checkpoint_every=1epoch",
          "--runs", str(runs), "--json", *more],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"},

@@ -36,6 +36,14 @@ def train(model: keras.Model, x: Any, y: Any = None, **more: Any) -> Any:
     return run_fit(model, request, check_override=True)
 
 
+def test_inputs_that_no_layer_takes_are_no_second_error() -> None:
+    embedding = keras.Sequential([keras.Input((2,), dtype="int32"), keras.layers.Embedding(3, 2)])
+    words = keras.Sequential([keras.Input((1,), dtype="string"), keras.layers.Identity()])
+
+    assert first_bad_layer(embedding, np.array([[0, 7]])) is None
+    assert first_bad_layer(words, tf.constant([["no number"]])) is None
+
+
 @pytest.mark.parametrize("loop", ["graph", "xla", "auto", "keras"])
 def test_training_ends_at_the_very_step_and_later_steps_are_not_trained(loop: str) -> None:
     model = small_model()

@@ -56,6 +56,25 @@ def test_a_run_that_ends_well_is_started_once(tmp_path: Path, said: list[str]) -
     assert (len(launcher.plans), record.attempts, said) == (1, (), [])
 
 
+@pytest.mark.parametrize("leaves_another", [True, False])
+def test_differences_are_allowed_until_there_is_a_checkpoint_of_what_is_trained_now(
+    tmp_path: Path, said: list[str], leaves_another: bool
+) -> None:
+    plan = dataclasses.replace(plan_with(), allow_different=True)
+    folder = create_run_folder(tmp_path, "train", plan)
+    (folder / "checkpoints/000001-epoch1-step5").mkdir(parents=True)
+
+    class Training(FakeLauncher):
+        def launch(self, *arguments: Any) -> RunRecord:
+            if leaves_another:
+                (folder / "checkpoints/000002-epoch2-step5").mkdir()
+            return super().launch(*arguments)
+
+    execute(folder, plan, Training(make_record()), said)
+
+    assert read_plan(folder)[0].allow_different is not leaves_another
+
+
 def test_a_killed_worker_is_started_again_and_the_record_lists_each_start(
     tmp_path: Path, said: list[str]
 ) -> None:

@@ -39,6 +39,16 @@ def leave_record(**changes):
 Run = Callable[..., RunRecord]
 
 
+def test_what_an_earlier_worker_wrote_is_no_evidence(run: "Run", folder: Path) -> None:
+    (folder / LOG_FILE).write_text("OOM when allocating tensor\n" + "x" * 200_000 + "\n")
+
+    record = run("os.kill(os.getpid(), signal.SIGKILL)")
+
+    assert record.outcome.fault is not None
+    assert record.outcome.fault.kind == "killed"
+    assert record.outcome.log_tail == ()
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     return create_run_folder(tmp_path / "runs", "train", make_plan())
@@ -79,7 +89,7 @@ def test_the_worker_sees_what_the_plan_says_and_talks_to_the_log_only(
 ) -> None:
     run("print(os.environ['CUDA_VISIBLE_DEVICES'])\nprint('noise', file=sys.stderr)\nleave_record()\n")
 
-    assert (folder / LOG_FILE).read_text() == "-1\nnoise\n"
+    assert (folder / LOG_FILE).read_text() == "--- a worker starts ---\n-1\nnoise\n"
     assert capfd.readouterr() == ("", "")
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from steptime.record.events import FILE_NAME, EventReader, EventWriter, last_phase, read_events
+from steptime.record.events import FILE_NAME, LAUNCH, EventReader, EventWriter, last_phase, read_events
 
 
 def test_what_is_written_is_read_in_order_and_once(tmp_path: Path) -> None:
@@ -34,6 +34,14 @@ def test_a_line_that_is_still_being_written_waits(tmp_path: Path) -> None:
 
 def test_a_folder_without_events_has_none(tmp_path: Path) -> None:
     assert read_events(tmp_path) == ()
+    assert last_phase(tmp_path) == "start"
+
+
+def test_the_last_phase_is_that_of_the_worker_started_last(tmp_path: Path) -> None:
+    writer = EventWriter(tmp_path)
+    writer.write("phase", name="train")
+    writer.write(LAUNCH)
+
     assert last_phase(tmp_path) == "start"
 
 

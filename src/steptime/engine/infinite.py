@@ -110,10 +110,11 @@ def first_bad_layer(model: keras.Model, x: Any) -> str | None:
         inputs = model.inputs[0] if len(model.inputs) == 1 else model.input
         probe = keras.Model(inputs, [layer.output for layer in layers])
         outputs = probe(x, training=False)
-    except (AttributeError, ValueError, TypeError):  # a subclassed model does not show what its layers give
+    except Exception:  # noqa: BLE001  # a subclassed model does not show them, and bad inputs may be the very trouble
         return None
     for layer, output in zip(layers, outputs, strict=True):
-        if not all(np.isfinite(np.asarray(leaf, dtype="float64")).all() for leaf in tf.nest.flatten(output)):
+        values = [np.asarray(leaf) for leaf in tf.nest.flatten(output)]
+        if not all(np.isfinite(value.astype("float64")).all() for value in values if is_real(value)):
             return (
                 f"the output of layer {layer.name} ({type(layer).__name__}) is the first that is not finite"
             )

@@ -10,7 +10,7 @@ from steptime.plan.codec import from_json, to_json
 from steptime.plan.plan import Plan
 from steptime.record.events import EventWriter, read_events
 from steptime.record.schema import Attempt, RunRecord
-from steptime.record.store import RECORD_FILE, rewrite_plan, write_record
+from steptime.record.store import CHECKPOINTS_FOLDER, RECORD_FILE, rewrite_plan, write_record
 
 
 def run_attempts(plan: Plan, folder: Path, launcher: Launcher, on_event: OnEvent) -> RunRecord:
@@ -26,6 +26,7 @@ def run_attempts(plan: Plan, folder: Path, launcher: Launcher, on_event: OnEvent
         on_event: Called for each event of the worker, and for a note about each new start.
     """
     begin_s = time.perf_counter()
+    former = _newest_checkpoint(folder)
     now = plan
     while True:
         record = launcher.launch(now, folder, on_event)
@@ -41,17 +42,28 @@ def run_attempts(plan: Plan, folder: Path, launcher: Launcher, on_event: OnEvent
             then=again.words,
         )
         _tell(folder, attempt, on_event)
+        former = _newest_checkpoint(folder)
         plan = dataclasses.replace(
             again.plan, allow_different=plan.allow_different or again.plan.split != plan.split
         )
         rewrite_plan(folder, plan)
         (folder / RECORD_FILE).unlink(missing_ok=True)
         now = _in_what_is_left(plan, begin_s)
+    if plan.allow_different and _newest_checkpoint(folder) != former:
+        # It was said of the checkpoint before; the next one is that of what is trained now.
+        plan = dataclasses.replace(plan, allow_different=False)
+        rewrite_plan(folder, plan)
     if not earlier:
         return record
     record = dataclasses.replace(record, plan=plan, attempts=earlier)
     write_record(folder, record)
     return record
+
+
+def _newest_checkpoint(folder: Path) -> str:
+    """Return its name, which begins with its number; empty when there is none."""
+    names = (path.name for path in (folder / CHECKPOINTS_FOLDER).glob("[0-9]*"))
+    return max(names, default="")
 
 
 def _in_what_is_left(plan: Plan, begin_s: float) -> Plan:

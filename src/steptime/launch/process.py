@@ -20,7 +20,7 @@ from steptime.launch.launcher import OnEvent
 from steptime.launch.stopping import StopRequest, heeding
 from steptime.launch.variables import worker_variables
 from steptime.plan.plan import Plan
-from steptime.record.events import EventReader, last_phase
+from steptime.record.events import LAUNCH, EventReader, EventWriter, last_phase
 from steptime.record.schema import SCHEMA_VERSION, Outcome, RunRecord
 from steptime.record.store import LOG_FILE, RECORD_FILE, read_plan, read_record, write_record
 
@@ -30,6 +30,8 @@ _LOOK_S = 0.5
 # After a request to stop, the worker ends its block, saves the model and writes its record.
 _GRACE_S = 10.0
 _LOG_TAIL_LINES = 15
+_LOG_TAIL_BYTES = 64 * 1024
+_LOG_BEGINS = b"--- a worker starts ---"
 
 
 class ProcessLauncher:
@@ -99,8 +101,13 @@ class ProcessLauncher:
 def start_worker(
     command: Sequence[str], folder: Path, variables: Mapping[str, str]
 ) -> "subprocess.Popen[bytes]":
-    """Start a worker on a run folder; what it prints goes to the folder's log."""
+    """Start a worker on a run folder; what it prints goes to the folder's log, after that of earlier workers."""
+    events = EventWriter(folder)
+    events.write(LAUNCH)
+    events.close()
     with (folder / LOG_FILE).open("ab") as log:
+        log.write(_LOG_BEGINS + b"\n")
+        log.flush()
         return subprocess.Popen(
             [*command, str(folder)],
             stdin=subprocess.DEVNULL,
@@ -203,11 +210,14 @@ def _signal_name(code: int) -> str | None:
 
 
 def log_tail(folder: Path) -> tuple[str, ...]:
-    """Return the last lines of a worker's log."""
+    """Return the last lines that the worker started last wrote to the log."""
     try:
-        lines = (folder / LOG_FILE).read_text(encoding="utf-8", errors="replace").splitlines()
+        with (folder / LOG_FILE).open("rb") as log:
+            log.seek(max(log.seek(0, os.SEEK_END) - _LOG_TAIL_BYTES, 0))
+            content = log.read().rpartition(_LOG_BEGINS)[2]
     except OSError:
         return ()
+    lines = content.decode("utf-8", errors="replace").splitlines()
     return tuple(line for line in lines if line.strip())[-_LOG_TAIL_LINES:]
 
 

@@ -9,6 +9,7 @@ Every line has ``t_ns`` (monotonic clock) and ``kind``; the last line tells wher
     note      text                                   something a person should read
     group     rank, run_id                           this worker's number, and the name of the chief's run
     beat                                             a worker of a group lives
+    launch    (nothing else)                         a worker is started
     attempt   attempt                                the worker ended and is started again
     inspected (nothing else)                         model_facts.json was written
 
@@ -24,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 FILE_NAME = "events.jsonl"
+LAUNCH = "launch"
 
 
 class EventWriter:
@@ -87,9 +89,14 @@ def read_events(folder: Path) -> tuple[dict[str, Any], ...]:
 
 
 def last_phase(folder: Path) -> str:
-    """Return the phase that the worker last reported; ``start`` if it reported none."""
-    names = [event["name"] for event in read_events(folder) if event["kind"] == "phase" and "name" in event]
-    return str(names[-1]) if names else "start"
+    """Return the phase that the worker last reported; ``start`` if the one started last reported none."""
+    phase = "start"
+    for event in read_events(folder):
+        if event["kind"] == LAUNCH:
+            phase = "start"
+        elif event["kind"] == "phase" and "name" in event:
+            phase = str(event["name"])
+    return phase
 
 
 def _parse(line: bytes) -> dict[str, Any] | None:

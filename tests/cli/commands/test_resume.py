@@ -1,5 +1,6 @@
 """``steptime resume`` and ``train --resume auto``: which run goes on, and when none can."""
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -8,8 +9,9 @@ import pytest
 
 from steptime.device.find import GpuSearch
 from steptime.engine.checkpoints import format as files
-from steptime.record.schema import Outcome
-from steptime.record.store import RECORD_FILE, create_run_folder, read_plan, write_record
+from steptime.record.lock import lock
+from steptime.record.schema import Fault, Outcome
+from steptime.record.store import RECORD_FILE, create_run_folder, read_plan, rewrite_plan, write_record
 from steptime.testing import FakeLauncher, make_plan, make_record
 
 STOPPED = Outcome(status="interrupted", phase="train", reason="stopped by a signal", exit_code=130)
@@ -97,6 +99,66 @@ def test_auto_goes_on_with_the_same_work_only(
     assert answer.code == 0
     assert (f"goes on with {folder.relative_to(here)}" in answer.err) is goes_on
     assert len(list((here / "runs" / "train").iterdir())) == (1 if goes_on else 2)
+
+
+REFUSED = Outcome(status="failed", phase="build", reason="something has changed", exit_code=2)
+NOT_FINITE = Outcome(
+    status="failed", phase="train", reason="the loss", exit_code=3, fault=Fault(kind="not finite")
+)
+
+
+@pytest.mark.parametrize("outcome", [REFUSED, NOT_FINITE])
+def test_auto_does_not_go_on_with_what_would_end_again_as_it_did(
+    steptime: Any, here: Path, outcome: Outcome
+) -> None:
+    interrupted(here, outcome=outcome, epochs=3)
+
+    answer = steptime("train", "mnist-cnn", "--device", "cpu", "--epochs", "3", "--resume", "auto")
+
+    assert answer.code == 0
+    assert "goes on with" not in answer.err
+
+
+@pytest.mark.parametrize("place", ["", "checkpoints"])
+def test_a_run_that_is_training_is_left_alone(
+    steptime: Any, here: Path, launcher: FakeLauncher, place: str
+) -> None:
+    folder = interrupted(here, epochs=3)
+    before = (folder / RECORD_FILE).read_bytes()
+
+    with lock(folder / place):
+        resumed = steptime("resume", "last")
+        auto = steptime("train", "mnist-cnn", "--device", "cpu", "--epochs", "3", "--resume", "auto")
+
+    assert (resumed.code, auto.code) == (2, 0)
+    assert "One process at a time may train" in resumed.err
+    assert "goes on with" not in auto.err
+    assert (folder / RECORD_FILE).read_bytes() == before
+
+
+def test_a_refused_resume_leaves_the_record_and_the_plan_as_they_were(
+    steptime: Any, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = interrupted(here, epochs=3)
+    before = [(folder / name).read_bytes() for name in (RECORD_FILE, "plan.json")]
+    monkeypatch.setattr(
+        "steptime.launch.process.ProcessLauncher", lambda: FakeLauncher(make_record(outcome=REFUSED))
+    )
+
+    answer = steptime("resume", "last", "--epochs", "9")
+
+    assert answer.code == 2
+    assert "something has changed" in answer.err
+    assert [(folder / name).read_bytes() for name in (RECORD_FILE, "plan.json")] == before
+
+
+def test_auto_goes_on_with_batches_that_were_cut(steptime: Any, here: Path, launcher: FakeLauncher) -> None:
+    folder = interrupted(here, epochs=3)
+    rewrite_plan(folder, dataclasses.replace(read_plan(folder)[0], split=4))
+
+    steptime("train", "mnist-cnn", "--device", "cpu", "--epochs", "3", "--resume", "auto")
+
+    assert launcher.plans[0].split == 4
 
 
 def test_an_interrupted_run_says_how_to_go_on(

@@ -139,7 +139,7 @@ def interrupt(kind: str, loop: str, folder: Path, looks: int, **more: Any) -> No
 def job() -> types.SimpleNamespace:
     """The functions and constants of this file."""
     return types.SimpleNamespace(
-        train=train, interrupt=interrupt, end_of=end_of, build=build, X=X, Y=Y, STEPS=STEPS
+        train=train, interrupt=interrupt, end_of=end_of, build=build, batches=batches, X=X, Y=Y, STEPS=STEPS
     )
 
 

@@ -47,6 +47,23 @@ def test_what_has_changed_is_refused_by_name(
     assert "--allow-different" in refused.value.hint
 
 
+@pytest.mark.filterwarnings("ignore:Your input ran out of data")
+def test_data_in_other_batches_begin_the_epoch_again_and_it_is_said(job: Any, tmp_path: Path) -> None:
+    said: list[str] = []
+    job.interrupt("dataset", "graph", tmp_path, 7, policy={"every": "1steps"})
+
+    _, history, _ = job.train(
+        "dataset",
+        "graph",
+        tmp_path,
+        x=job.batches().rebatch(8),
+        policy={"allow_different": True, "tell": said.append},
+    )
+
+    assert any("the data come in another way: epoch 2 begins again" in text for text in said)
+    assert history.epoch == [0, 1, 2, 3]
+
+
 def test_other_shapes_are_refused_even_where_differences_are_allowed(job: Any, kept: Path) -> None:
     with pytest.raises(
         UsageError, match=r"dense/kernel: float32\[5, 6\] in the checkpoint, float32\[5, 7\] now"

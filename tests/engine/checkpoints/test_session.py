@@ -8,8 +8,8 @@ import pytest
 
 import steptime
 from steptime.engine.checkpoints import format as files
-from steptime.engine.checkpoints.lock import lock
 from steptime.errors import UsageError
+from steptime.record.lock import lock
 
 pytestmark = [
     pytest.mark.tensorflow,
@@ -138,6 +138,60 @@ def test_a_callback_that_cannot_be_kept_is_named(job: Any, tmp_path: Path) -> No
     job.interrupt("arrays", "graph", tmp_path, 0, callbacks=[Forgets()], policy={"tell": said.append})
 
     assert said == ["callback Forgets has no get_state and set_state: it starts afresh after a resume"]
+
+
+@pytest.mark.parametrize("state", [{1, 2}, ValueError("not now")])
+def test_a_callback_whose_state_cannot_be_written_is_named_and_the_training_goes_on(
+    job: Any, tmp_path: Path, state: Any
+) -> None:
+    said: list[str] = []
+
+    class Odd(keras.callbacks.Callback):
+        def get_state(self) -> Any:
+            if isinstance(state, Exception):
+                raise state
+            return {"seen": np.zeros(3), "odd": state}
+
+        def set_state(self, state: Any) -> None:
+            raise AssertionError(state)
+
+    policy = {"every": "1epochs", "tell": said.append}
+    job.train("arrays", "graph", tmp_path, callbacks=[Odd()], epochs=2, policy=policy)
+    job.train("arrays", "graph", tmp_path, callbacks=[Odd()], epochs=3, policy=policy)
+
+    assert sum("the state of callback Odd cannot be kept" in text for text in said) == 2
+
+
+def test_a_validation_loss_that_is_no_number_costs_no_checkpoint(job: Any, tmp_path: Path) -> None:
+    held = (job.X[:20] * np.inf, job.Y[:20])
+    policy = {"every": "1epochs", "best": "val_loss"}
+
+    job.train("arrays", "graph", tmp_path, validation_data=held, epochs=2, policy=policy)
+
+    assert len(files.listed(tmp_path)) == 2
+
+
+def test_blocks_stay_long_after_a_loss_that_is_no_number(job: Any, tmp_path: Path) -> None:
+    blocks: list[int] = []
+
+    class Blocks:
+        def on_block(self, *, n_steps: int, **_: Any) -> None:
+            blocks.append(n_steps)
+
+        def on_validation(self, **_: Any) -> None:
+            pass
+
+        def on_decision(self, text: str) -> None:
+            pass
+
+    model = job.build()
+    model.compile("sgd", lambda y, p: keras.ops.sum(p, -1) * np.nan)
+    job.train(
+        "arrays", "graph", tmp_path, model=model, batch_size=1, observer=Blocks(), policy={"every": "20steps"}
+    )
+
+    assert sum(blocks) == 4 * len(job.X)
+    assert blocks.count(1) < 10
 
 
 def test_the_cost_is_measured(job: Any, tmp_path: Path) -> None:

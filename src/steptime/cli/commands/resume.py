@@ -35,6 +35,11 @@ def run(options: argparse.Namespace) -> int:
 
     folder = find_run(shared.runs_folder(options), options.run)
     plan, _ = read_plan(folder)
+    if is_training(folder):
+        raise UsageError(
+            f"One process at a time may train in {folder}. Another one does now.",
+            hint="Wait for it, or stop it.",
+        )
     if not has_checkpoint(folder):
         raise UsageError(
             f"{folder} must hold a checkpoint. There is none.",
@@ -72,30 +77,74 @@ def has_checkpoint(folder: Path) -> bool:
     return bool(listed(folder / CHECKPOINTS_FOLDER))
 
 
-def find_interrupted(runs: Path, plan: "Plan") -> Path | None:
-    """Return the newest run of the same work with the same settings that did not end well and can go on."""
+def find_interrupted(runs: Path, plan: "Plan") -> "tuple[Path, Plan] | None":
+    """Return the newest run of the same work with the same settings that was interrupted, and how it goes on.
+
+    A run that is training now is none, nor one that would end again as it did: by wrong use, or by its loss.
+    """
     from steptime.record.store import list_runs, read_plan
 
     for summary in reversed(list_runs(runs)):
-        if summary.state != "ok" and has_checkpoint(summary.folder):
-            try:
-                kept = read_plan(summary.folder)[0]
-            except RecordError:
-                continue
-            if (kept.workload, kept.settings) == (plan.workload, plan.settings):
-                return summary.folder
+        folder = summary.folder
+        if summary.state == "ok" or not has_checkpoint(folder) or is_training(folder) or _is_final(folder):
+            continue
+        try:
+            kept = read_plan(folder)[0]
+        except RecordError:
+            continue
+        if (kept.workload, kept.settings) == (plan.workload, plan.settings):
+            # Batches that were cut because memory ran out stay cut.
+            return folder, dataclasses.replace(plan, split=kept.split, allow_different=kept.allow_different)
     return None
 
 
+def is_training(folder: Path) -> bool:
+    """Whether a process trains in a run's folder now."""
+    from steptime.record.lock import is_locked
+    from steptime.record.store import CHECKPOINTS_FOLDER
+
+    # Whoever started it, and the worker, which may outlive a killed one.
+    return is_locked(folder) or is_locked(folder / CHECKPOINTS_FOLDER)
+
+
+def _is_final(folder: Path) -> bool:
+    from steptime.record.store import RECORD_FILE, read_record
+
+    if not (folder / RECORD_FILE).exists():
+        return False
+    try:
+        outcome = read_record(folder).outcome
+    except RecordError:
+        return False
+    not_finite = outcome.fault is not None and outcome.fault.kind == "not finite"
+    return not_finite or outcome.exit_code == UsageError.exit_code
+
+
 def go_on(plan: "Plan", folder: Path) -> "RunRecord":
-    """Start a worker again in the folder of its run."""
+    """Start a worker again in the folder of its run; if it refuses to go on, the folder stays as it was.
+
+    Raises:
+        UsageError: A process trains there now.
+    """
     from steptime.cli.grouping import launcher_of
     from steptime.cli.progress import make_progress
     from steptime.launch.attempts import run_attempts
     from steptime.plan.cluster import Place
-    from steptime.record.store import RECORD_FILE, rewrite_plan
+    from steptime.record.lock import lock
+    from steptime.record.store import CHECKPOINTS_FOLDER, RECORD_FILE, read_plan, rewrite_plan
 
-    rewrite_plan(folder, plan)
-    (folder / RECORD_FILE).unlink(missing_ok=True)
-    with make_progress(plan.settings.epochs) as progress:
-        return run_attempts(plan, folder, launcher_of(plan.settings, Place()), progress.event)
+    with lock(folder):
+        lock(folder / CHECKPOINTS_FOLDER).close()
+        record_file, former_file = folder / RECORD_FILE, folder / f"former-{RECORD_FILE}"
+        former_plan = read_plan(folder)[0]
+        rewrite_plan(folder, plan)
+        if record_file.exists():
+            record_file.replace(former_file)
+        with make_progress(plan.settings.epochs) as progress:
+            record = run_attempts(plan, folder, launcher_of(plan.settings, Place()), progress.event)
+        if record.outcome.exit_code == UsageError.exit_code:
+            rewrite_plan(folder, former_plan)
+            if former_file.exists():
+                former_file.replace(record_file)
+        former_file.unlink(missing_ok=True)
+        return record

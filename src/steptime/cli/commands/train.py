@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from steptime.cli import options as shared
 from steptime.cli import output
 from steptime.cli.grouping import JOINING, add_group_options
-from steptime.errors import UsageError
+from steptime.errors import SteptimeError, UsageError
 
 if TYPE_CHECKING:
     from steptime.launch.launcher import OnEvent
@@ -62,6 +62,7 @@ def run(options: argparse.Namespace) -> int:
     from steptime.cli.raying import ray_resources
     from steptime.launch.attempts import run_attempts
     from steptime.launch.storage import open_storage
+    from steptime.record.lock import lock
     from steptime.record.store import create_run_folder
 
     settings, joined = joined_settings(options, shared.read_settings(options))
@@ -72,17 +73,22 @@ def run(options: argparse.Namespace) -> int:
     runs = shared.runs_folder(options)
     interrupted = find_interrupted(runs, plan) if options.resume == "auto" else None
     if interrupted is not None:
-        output.say(f"goes on with {interrupted}")
-        folder, record = interrupted, go_on(plan, interrupted)
+        folder, plan = interrupted
+        output.say(f"goes on with {folder}")
+        record = go_on(plan, folder)
     else:
         folder = create_run_folder(runs, "train" if joined.rank == 0 else JOINING, plan)
         launcher = launcher_of(settings, joined, resources)
-        with make_progress(settings.epochs) as progress:
+        with lock(folder), make_progress(settings.epochs) as progress:
             record = run_attempts(plan, folder, launcher, _with_findings(progress.event, folder))
         folder = settle(folder, joined)
     code = finish(record, folder, as_json=options.json, debug=options.debug)
     if storage is not None and joined.rank == 0:
-        output.say(f"copied to {storage.keep(folder)}")
+        try:
+            output.say(f"copied to {storage.keep(folder)}")
+        except SteptimeError as error:
+            output.error(error.message, error.hint)
+            return code or error.exit_code
     return code
 
 

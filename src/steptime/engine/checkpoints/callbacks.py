@@ -1,6 +1,6 @@
 """What callbacks remember: kept where it is known or the callback says so itself."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import keras
@@ -36,26 +36,39 @@ def why_not_kept(callbacks: Iterable[keras.callbacks.Callback]) -> list[str]:
     ]
 
 
-def take(callbacks: Iterable[keras.callbacks.Callback], arrays: Arrays) -> list[list[Any]]:
+def take(
+    callbacks: Iterable[keras.callbacks.Callback], arrays: Arrays, warn: Callable[[str], None]
+) -> list[list[Any]]:
     """The memory of all callbacks, as pairs of class name and JSON types.
 
-    Raises:
-        TypeError: A callback's `get_state` returns something that cannot be written down.
+    Args:
+        callbacks: Of the fit.
+        arrays: To which the arrays among it are added.
+        warn: Is told of each callback whose `get_state` fails, or returns something that cannot be written down.
     """
     taken = []
     for callback in callbacks:
-        if _says_itself(callback):
-            state: Any = callback.get_state()
-        else:
-            state = {name: getattr(callback, name, None) for name in _attributes(callback)}
-            if "best" in state:
-                state["best"] = _number(state["best"])
-        if state:
-            try:
-                taken.append([type(callback).__name__, encode(state, arrays)])
-            except TypeError as error:
-                raise TypeError(f"the state of callback {type(callback).__name__} holds {error}") from None
+        name, length = type(callback).__name__, len(arrays)
+        try:
+            state = _state_of(callback)
+            if state:
+                taken.append([name, encode(state, arrays)])
+        except Exception as error:  # noqa: BLE001  # a person's own get_state: the training is worth more
+            del arrays[length:]
+            warn(
+                f"the state of callback {name} cannot be kept ({error or type(error).__name__}): "
+                "it starts afresh after a resume"
+            )
     return taken
+
+
+def _state_of(callback: Any) -> Any:
+    if _says_itself(callback):
+        return callback.get_state()
+    state = {name: getattr(callback, name, None) for name in _attributes(callback)}
+    if "best" in state:
+        state["best"] = _number(state["best"])
+    return state
 
 
 def put_back(callbacks: Iterable[keras.callbacks.Callback], taken: Any, arrays: Arrays) -> list[str]:

@@ -12,6 +12,7 @@ import tensorflow as tf
 
 from steptime.engine.feeds.arrays import ArrayFeed
 from steptime.engine.feeds.stream import StreamFeed
+from steptime.engine.private_keras import datasets
 from steptime.engine.request import FitRequest
 
 # Rows of the data that are hashed: enough to notice other data, and no time.
@@ -32,7 +33,7 @@ def identity_of(model: keras.Model, feed: ArrayFeed | StreamFeed, request: FitRe
     identity: Identity = {
         "model": _config(model.get_config),
         "compile": _config(model.get_compile_config),
-        "data": _data(feed),
+        "data": _data(feed) | _steps(request.x),
         "steps_per_epoch": request.steps_per_epoch,
         "validated": request.validation_data is not None or bool(request.validation_split),
         "learning_rate": learning_rate_of(model),
@@ -124,6 +125,19 @@ def _data(feed: ArrayFeed | StreamFeed) -> dict[str, Any]:
         return {"elements": elements, "samples": feed.samples, "content": _digest(feed)}
     batches = [f"{spec.dtype.name}{spec.shape}" for spec in specs]
     return {"batches": batches, "number_of_batches": feed.num_batches}
+
+
+def _steps(x: Any) -> dict[str, Any]:
+    """What a data set is made of, step by step: a saved iterator fits the same steps only."""
+    if not isinstance(x, tf.data.Dataset):
+        return {}
+    sizes = (datasets.number(step, "batch_size") for step in datasets.chain(x))
+    kinds = (datasets.kind(step) for step in datasets.chain(x))
+    return {
+        "steps": [
+            kind if size is None else f"{kind} of {size}" for kind, size in zip(kinds, sizes, strict=True)
+        ]
+    }
 
 
 def _digest(feed: ArrayFeed) -> str:

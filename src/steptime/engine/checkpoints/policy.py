@@ -1,5 +1,6 @@
 """What a person asks of checkpoints: the argument `checkpoint` of `steptime.fit`."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,8 +58,11 @@ class Checkpoints:
         """What `best` says of an epoch, greater is better; None when it says nothing."""
         if self.best is None or self.best not in logs:
             return None
-        value = float(logs[self.best])
-        return value if any(word in self.best.lower() for word in _GREATER_IS_BETTER) else -value
+        name, value = self.best.lower(), float(logs[self.best])
+        if not math.isfinite(value):
+            return None  # It is not the best, and JSON has no word for it.
+        is_greater_better = not name.endswith("loss") and any(word in name for word in _GREATER_IS_BETTER)
+        return value if is_greater_better else -value
 
 
 def checkpoints_of(given: "str | Path | Checkpoints | None") -> Checkpoints | None:

@@ -20,7 +20,6 @@ from steptime.engine.checkpoints import format as files
 from steptime.engine.checkpoints import snapshot
 from steptime.engine.checkpoints.former import best_of, find_former
 from steptime.engine.checkpoints.identity import identity_of, learning_rate_of
-from steptime.engine.checkpoints.lock import lock
 from steptime.engine.checkpoints.policy import Checkpoints
 from steptime.engine.checkpoints.rhythm import Rhythm
 from steptime.engine.checkpoints.state import Position, TrainingState
@@ -36,6 +35,7 @@ from steptime.engine.request import FitRequest
 from steptime.engine.stop import StopRequested
 from steptime.plan.cadence import Every, parse_every
 from steptime.plan.codec import to_json
+from steptime.record.lock import lock
 
 
 class Session:
@@ -199,12 +199,13 @@ class Session:
     def cost(self) -> CheckpointCost:
         """What they cost until now."""
         elapsed_s = time.perf_counter() - self._begin_s
+        stall_s = self._stall_s + (self._feed.anchor_s if isinstance(self._feed, StreamFeed) else 0.0)
         return CheckpointCost(
             written=self._writer.written,
             bytes=self._writer.bytes,
-            stall_s=self._stall_s,
+            stall_s=stall_s,
             write_s=self._writer.write_s,
-            share=self._stall_s / elapsed_s,
+            share=stall_s / elapsed_s,
         )
 
     def _is_stop_requested(self) -> bool:
@@ -220,6 +221,7 @@ class Session:
             self._voice.warn(
                 "the loss is not a number: no more checkpoints are taken, the last good ones stay"
             )
+            self._rhythm.taken(time.perf_counter(), position.steps_done)
             return
         with self._stalling():
             draft = self._draft(position, logs)
@@ -229,7 +231,7 @@ class Session:
     def _draft(self, position: Position, logs: Mapping[str, Any]) -> Draft:
         assert self._engine is not None
         self._sequence += 1
-        taken = snapshot.take(self._all_variables(), self._callbacks, logs)
+        taken = snapshot.take(self._all_variables(), self._callbacks, logs, self._voice.warn)
         iterator = self._save_iterator(position)  # Before the state of the feed, which says where it is.
         for index, (name, _, _) in enumerate(taken.variables):
             taken.arrays[index] = self._seeds.get(name, taken.arrays[index])

@@ -4,7 +4,7 @@ Nothing here knows how many devices there are: a variable is read and assigned a
 checkpoint can be put back on one device or on several.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,17 +41,18 @@ class Taken:
 
 
 def take(
-    variables: Sequence[Named], callbacks: Iterable[keras.callbacks.Callback], logs: Mapping[str, Any]
+    variables: Sequence[Named],
+    callbacks: Iterable[keras.callbacks.Callback],
+    logs: Mapping[str, Any],
+    warn: Callable[[str], None],
 ) -> Taken:
-    """Copies everything that a training depends on; waits for the device.
-
-    Raises:
-        TypeError: A callback keeps something that cannot be written down.
-    """
+    """Copies everything that a training depends on; waits for the device. `warn` is told what cannot be kept."""
     arrays = read(variables)
     specs = tuple((v.name, tf.as_dtype(v.variable.dtype).name, tuple(v.variable.shape)) for v in variables)
     encoded = encode(dict(logs), arrays)
-    return Taken(arrays=arrays, variables=specs, logs=encoded, callbacks=memories.take(callbacks, arrays))
+    return Taken(
+        arrays=arrays, variables=specs, logs=encoded, callbacks=memories.take(callbacks, arrays, warn)
+    )
 
 
 def versions(replicas: int = 1) -> dict[str, str]:

@@ -1,6 +1,7 @@
 """Data sets, generators and `PyDataset`: read once, in order, with Keras' own bookkeeping."""
 
 import contextlib
+import time
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,6 +15,8 @@ from steptime.engine.distribution.group import group_of
 from steptime.engine.feeds.anchor import FAILURES, Anchor, quietly, reason_of, restore
 from steptime.engine.feeds.feed import Claim
 
+_MOST_FRUITLESS = 3
+
 
 class StreamFeed:
     """Steps over whatever Keras makes a tf.data pipeline of.
@@ -25,6 +28,7 @@ class StreamFeed:
 
     Attributes:
         read_again: How many batches were read only to reach a position.
+        anchor_s: Seconds for which steps waited for states that were kept at the beginning of the data.
     """
 
     def __init__(self, model: keras.Model, *, device: str | None = None, **arguments: Any) -> None:
@@ -42,8 +46,9 @@ class StreamFeed:
         self._finished: list[int] = []
         self._has_begun = False
         self._anchor: Anchor | None = None
-        self._tries = 0
+        self._tries = self._fruitless = 0
         self.read_again = 0
+        self.anchor_s = 0.0
 
     @property
     def num_batches(self) -> int | None:
@@ -134,13 +139,17 @@ class StreamFeed:
         if self._anchor is None or not self._anchor.must_be_early:
             return
         if iterator is not self._iterator:
-            self._tries = 2
+            # Data whose state is never whole so early are read again from further back.
+            self._fruitless += self._fruitless < _MOST_FRUITLESS
+            self._tries = 2 if self._fruitless < _MOST_FRUITLESS else 0
         if self._tries:
             self._tries -= 1
+            start_s = time.perf_counter()
             with quietly:
                 where = {**self._place(), **counts, "inside": True}
                 if self._anchor.move_to(iterator, where):
-                    self._tries = 0
+                    self._tries = self._fruitless = 0
+            self.anchor_s += time.perf_counter() - start_s
 
     def go_on(self, state: Mapping[str, Any], iterator: Path | None, *, inside_epoch: bool) -> bool:
         """Puts the data where `state` says: by the iterator's own state, and by reading again what came after it.

@@ -1,4 +1,4 @@
-"""One process at a time trains in a folder of checkpoints; a killed one leaves no lock behind."""
+"""One process at a time trains in a folder; a killed one leaves no lock behind."""
 
 import os
 import sys
@@ -33,3 +33,14 @@ def lock(folder: Path) -> IO[bytes]:
     except OSError:
         pass  # A file system without locks.
     return file
+
+
+def is_locked(folder: Path) -> bool:
+    """Whether a process trains in the folder, as far as can be seen."""
+    if not folder.is_dir():
+        return False
+    try:
+        lock(folder).close()
+    except UsageError:
+        return True
+    return False
