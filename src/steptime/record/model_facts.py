@@ -35,7 +35,10 @@ FACTS: dict[str, str] = {
     "validation": (
         "validation against training data: same (object, values, or null), overlap_share, compared, samples, numbers"
     ),
-    "split": "validation_split: share, samples, classes, unseen_share, distance (of the label distributions)",
+    "split": (
+        "validation_split: share, samples, classes, unseen_share (null where the loss takes no classes), distance (of "
+        "the label distributions)"
+    ),
     "label_order": (
         "order of the labels as they will be fed: samples, classes, changes, expected_changes; only for tf.data"
     ),

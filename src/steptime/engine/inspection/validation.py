@@ -8,6 +8,7 @@ import tensorflow as tf
 
 from steptime.engine.inspection import pipeline
 from steptime.engine.inspection.data import arrays_of, classes_of
+from steptime.engine.inspection.losses import loss_name, losses_of
 from steptime.engine.inspection.sample import leaves, rows, shape_of
 from steptime.engine.inspection.subject import DoesNotApply, NotKnown, Subject
 
@@ -80,7 +81,7 @@ def read_split(subject: Subject) -> dict[str, Any]:
     request = subject.request
     if not request.validation_split or request.validation_data is not None:
         raise DoesNotApply("there is no validation_split")
-    classes = classes_of(request.y)
+    classes = classes_of(request.y) if _takes_classes(subject) else None
     facts: dict[str, Any] = {"share": float(request.validation_split), "unseen_share": None, "distance": None}
     if classes is None:
         classes, is_class = _bins(request.y), False
@@ -100,6 +101,12 @@ def read_split(subject: Subject) -> dict[str, Any]:
     if is_class:
         facts["unseen_share"] = float(shares[1][counted[0] == 0].sum())
     return facts
+
+
+def _takes_classes(subject: Subject) -> bool:
+    """Whether a loss reads labels as classes; to any other one a whole number is a quantity."""
+    names = (loss_name(loss) or "" for loss in losses_of(subject.model))
+    return any(name.lower().replace("_", "").endswith("crossentropy") for name in names)
 
 
 def _bins(y: Any) -> "np.ndarray[Any, Any]":
