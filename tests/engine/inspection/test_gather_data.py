@@ -56,6 +56,29 @@ def test_validation_on_what_is_trained(findings, classifier):
     assert findings(classifier(shape=(32,)), wide, Y, validation_data=(held, Y[:32])) == {}
 
 
+@pytest.mark.parametrize("held", ["other", "some", "all"])
+def test_samples_of_several_inputs_are_compared_as_a_whole(findings, held):
+    mask, ids = keras.Input((16,), name="mask"), keras.Input((16,), name="z_ids")
+    made = keras.Model(
+        {"mask": mask, "z_ids": ids}, layers.Dense(4, activation="softmax")(layers.Multiply()([ids, mask]))
+    )
+    made.compile("adam", SPARSE)
+    x = {"mask": np.ones((64, 16), "float32"), "z_ids": RNG.random((64, 16), dtype="float32")}
+    other = RNG.random((64, 16), dtype="float32")
+    other[: {"other": 0, "some": 20, "all": 64}[held]] = x["z_ids"][
+        : {"other": 0, "some": 20, "all": 64}[held]
+    ]
+    expected = {
+        "other": {},
+        "some": {"validation-is-training": "warning"},
+        "all": {"validation-is-training": "error"},
+    }
+
+    found = findings(made, x, Y, validation_data=({"mask": np.ones((64, 16), "float32"), "z_ids": other}, Y))
+
+    assert found == expected[held]
+
+
 def test_a_split_of_sorted_data(findings, model, classifier):
     x, y = np.tile(X, (10, 1)), np.tile(Y, 10)
     assert findings(classifier(), x, np.sort(y), validation_split=0.25) == {"split-of-sorted-data": "error"}
