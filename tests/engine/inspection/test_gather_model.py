@@ -67,6 +67,44 @@ def test_a_nested_model_and_a_functional_one_are_looked_through(findings, model)
     assert findings(made) == {}
 
 
+class Python(keras.Model):
+    """Its call is Python, so only a trace shows its end."""
+
+    def __init__(self, end):
+        super().__init__()
+        self.layer = LOGITS[end]() if end in LOGITS else layers.Dense(4, activation="softmax")
+        self.end = end
+
+    def call(self, x):
+        x = keras.ops.reshape(x, (-1, 4, 2, 1)) if self.end == "conv" else x
+        x = keras.ops.reshape(self.layer(x), (-1, 4))
+        return PROBABILITIES[self.end](x) if self.end in PROBABILITIES else x
+
+
+LOGITS = {
+    "dense": lambda: layers.Dense(4),
+    "without bias": lambda: layers.Dense(4, use_bias=False),
+    "einsum": lambda: layers.EinsumDense("ab,bc->ac", output_shape=4, bias_axes="c"),
+    "conv": lambda: layers.Conv2D(1, (1, 2)),
+}
+PROBABILITIES = {
+    "mixture": lambda p: 0.3 * p + 0.7 * p,
+    "shifted": lambda p: p + 1e-6,
+    "steps": lambda p: keras.ops.matmul(keras.ops.ones((4, 4)) / 4, keras.ops.reshape(p, (-1, 4, 1)))[..., 0],
+}
+
+
+@pytest.mark.parametrize("end", [*LOGITS, *PROBABILITIES])
+def test_the_end_of_a_model_in_python_is_logits_only_behind_weights(findings, end):
+    made = Python(end)
+    made.compile("adam", SPARSE)
+    made(X[:2])
+
+    expected = "error" if end in LOGITS else None
+
+    assert findings(made).get("logits-without-from-logits") == expected
+
+
 def test_the_form_and_the_range_of_labels(findings, model, classifier):
     one_hot = keras.utils.to_categorical(Y)
     assert findings(classifier(), X, one_hot) == {"label-form": "error"}
