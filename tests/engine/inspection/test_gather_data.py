@@ -33,6 +33,10 @@ def test_values_of_the_input(findings, model, classifier):
     broken = X.copy()
     broken[3, 3] = np.nan
     assert findings(classifier(), broken, Y) == {"input-not-finite": "error"}
+    start = keras.Input((8,))
+    mended = keras.Model(start, layers.Dense(4, activation="softmax")(keras.ops.nan_to_num(start)))
+    mended.compile("adam", SPARSE)
+    assert findings(mended, broken, Y) == {"input-not-finite": "warning"}
     ids = model(layers.Embedding(300, 4), layers.Flatten(), layers.Dense(4, activation="softmax"))
     assert findings(ids, pixels.astype("int32"), Y) == {}
 

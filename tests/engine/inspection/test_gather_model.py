@@ -116,6 +116,20 @@ def test_the_form_and_the_range_of_labels(findings, model, classifier):
     assert findings(classifier(loss=ignoring), X, np.where(Y == 3, -1, Y)) == {}
     one = model(layers.Dense(1, activation="softmax"), loss="bce")
     assert findings(one, X, Y % 2) == {"softmax-of-one": "error"}
+    over_time = model(layers.Dense(1), layers.Softmax(axis=1), shape=(20, 3), loss="mse")
+    assert findings(over_time, RNG.random((64, 20, 3), dtype="float32"), RNG.random((64, 20, 1))) == {}
+
+
+def test_labels_of_no_weight(findings, model):
+    binary, labels = model(layers.Dense(1, activation="sigmoid"), loss="bce"), (Y % 2).astype("float32")
+    labels[:9] = -1
+    weights = (labels >= 0).astype("float32")
+    assert findings(binary, X, labels) == {"labels-out-of-range": "error"}
+    assert findings(binary, X, labels, sample_weight=weights) == {}
+    assert findings(binary, X, labels[:, None], sample_weight=weights) == {}
+    assert findings(binary, X, labels, sample_weight=weights[:, None]) == {}
+    weights[0] = 1
+    assert findings(binary, X, labels, sample_weight=weights) == {"labels-out-of-range": "error"}
 
 
 def test_half_precision(policy, findings, model, classifier):
@@ -134,6 +148,10 @@ def test_batch_normalisation(findings, model, classifier, dataset):
     assert findings(normed(), X, Y, 16, epochs=100) == {}
     assert findings(normed(), X, Y, 16, epochs=2) == {"batch-norm-too-few-steps": "warning"}
     assert findings(normed(0.5), X, Y, 16, epochs=2) == {}
+    images = RNG.random((64, 8, 8, 1), dtype="float32")
+    maps = model(layers.BatchNormalization(), layers.Conv2D(1, 1), shape=(8, 8, 1), loss="mse")
+    assert "tiny-batch-norm" not in findings(maps, images, images, 1, epochs=100)
+    assert findings(normed(), X, Y, 1, epochs=100)["tiny-batch-norm"] == "error"
     odd = X[:49], Y[:49]
     assert findings(normed(), *odd, 16, epochs=100) == {"last-batch-of-one": "warning"}
     assert findings(classifier(), *odd, 16) == {"last-batch-of-one": "hint"}

@@ -28,12 +28,14 @@ class End:
 
     Attributes:
         activation: softmax, sigmoid, relu, tanh or linear; None when it can't be told.
+        softmax_over: Over how many units a softmax runs; None for another end.
         after: Operations behind it.
         shape: With None for the samples.
         dtype: Its name.
     """
 
     activation: str | None
+    softmax_over: int | None
     after: tuple[str, ...]
     shape: tuple[int | None, ...]
     dtype: str
@@ -127,17 +129,24 @@ def _end(tensor: Any) -> End:
     after: list[str] = []
     while True:
         if private_keras.logits_behind(tensor) is not None:
-            kind = tensor.op.type.lower()
-            activation = kind if kind in ("softmax", "sigmoid") else None
-            return End(activation=activation, after=tuple(after), shape=shape, dtype=dtype)
-        kind = tensor.op.type
-        if kind not in _PASS_ON:
             break
-        after.append(kind)
+        if tensor.op.type not in _PASS_ON:
+            break
+        after.append(tensor.op.type)
         tensor = tensor.op.inputs[0]
-    known = {"Softmax": "softmax", "Sigmoid": "sigmoid", "Relu": "relu", "Tanh": "tanh"}
-    activation = known.get(kind, "linear" if _is_linear(tensor) else None)
-    return End(activation=activation, after=tuple(after), shape=shape, dtype=dtype)
+    kind = tensor.op.type
+    if private_keras.logits_behind(tensor) is not None:
+        activation = {"Softmax": "softmax", "Sigmoid": "sigmoid"}.get(kind)
+    else:
+        known = {"Softmax": "softmax", "Sigmoid": "sigmoid", "Relu": "relu", "Tanh": "tanh"}
+        activation = known.get(kind, "linear" if _is_linear(tensor) else None)
+    return End(
+        activation=activation,
+        softmax_over=tensor.shape[-1] if activation == "softmax" else None,
+        after=tuple(after),
+        shape=shape,
+        dtype=dtype,
+    )
 
 
 def _is_linear(tensor: Any) -> bool:

@@ -68,9 +68,9 @@ def graph_of(model: Any) -> Graph | None:
 def changed_trainable(model: keras.Model) -> tuple[list[Any], list[Any]]:
     """Variables that the optimizer was built for and that no longer train, and those that train without it.
 
-    Keras builds the optimizer with the first step after compile, for what is trainable then. A model that was loaded, or
-    compiled with an optimizer that is in use, has a built one as well, but no step yet: its first step will leave out
-    what is frozen by then.
+    Keras builds the optimizer with the first step after compile, for what is trainable then. A model that was
+    loaded, or compiled with an optimizer that is in use, has a built one as well, but no step yet: its first step will
+    leave out what is frozen by then.
     """
     optimizer = model.optimizer
     if isinstance(optimizer, keras.optimizers.LossScaleOptimizer):
