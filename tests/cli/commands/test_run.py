@@ -55,6 +55,29 @@ def test_options_before_the_script_are_ours_and_those_after_it_are_its_own(
     assert plan.placement.device == "cpu"
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--", "a", "b"),
+        ("a", "--", "b"),
+        ("--",),
+        ("--", "--"),
+        ("train.py", "--"),
+        ("--name", "x", "--"),
+        (),
+    ],
+)
+@pytest.mark.parametrize("options", [(), ("--name", "train.py")])
+def test_every_word_behind_the_script_is_its_own(
+    here: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], words: tuple[str, ...]
+) -> None:
+    plans = launched(monkeypatch)
+
+    main(["run", *options, "train.py", *words])
+
+    assert plans[0].workload.arguments == words
+
+
 def test_a_projects_file_may_be_about_workloads_as_well(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plans = launched(monkeypatch)
     (here / "steptime.toml").write_text("[settings]\nbatch_size = 7\nloop = 'graph'\n", encoding="utf-8")
@@ -70,6 +93,7 @@ def test_a_projects_file_may_be_about_workloads_as_well(here: Path, monkeypatch:
         (["run"], "SCRIPT"),
         (["run", "tarin.py"], "must be a Python file or a notebook that exists"),
         (["run", "--epochs", "3", "train.py"], "--epochs"),
+        (["run", "--epochs", "3", "train.py"], "hint: The script's own arguments follow its name"),
         (["run", "--set", "epochs=3", "train.py"], "'epochs'"),
         (["run", "--set", "no_such=3", "train.py"], "no_such"),
         (["run", "--set", "threads=0", "train.py"], "threads"),
