@@ -17,7 +17,7 @@ pytestmark = pytest.mark.tensorflow
 
 # Two logical CPUs stand for a CPU and a GPU; the last call fails, and its error is caught.
 SCOPES = """
-import sys, traceback
+import os, sys, traceback
 import keras
 import numpy as np
 import tensorflow as tf
@@ -54,10 +54,25 @@ model = build()
 model.fit(data, epochs=2, verbose=0)
 model.fit(data, epochs=1, verbose=0)
 again = Trainer(build())
-again.train()
 again.train(validation_split=0.2)
 print("evaluated", model.evaluate(data, verbose=0) < 1e6, "predicted", model.predict(x, verbose=0).shape)
 print("losses", len(plain.history["val_loss"]), plain.steptime.loop)
+
+
+class Failing(keras.callbacks.Callback):
+    def on_epoch_end(self, epoch, logs=None):
+        raise RuntimeError("mine")
+
+
+def deep():
+    build().predict(x[:, :6], verbose=0)
+
+
+for failing in (lambda: again.train(callbacks=[Failing()]), deep):
+    try:
+        failing()
+    except Exception:
+        print("printed", traceback.format_exc().count(f"{os.sep}steptime{os.sep}"))
 try:
     model.fit(x, y, no_such_argument=1)
 except TypeError as error:
@@ -123,6 +138,8 @@ def test_the_script_does_what_it_does_with_python(scopes: Ran) -> None:
     assert scopes.done.stdout.splitlines() == [
         "evaluated True predicted (1000, 1)",
         f"losses 3 {scopes.calls[0].execution['loop']}" if scopes.calls[0].execution else "",
+        "printed 0",
+        "printed 0",
         "TensorFlowTrainer.fit() got an unexpected keyword argument 'no_such_argument'",
     ]
 

@@ -5,6 +5,8 @@ import functools
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from steptime.worker.script import frames
+
 if TYPE_CHECKING:
     from steptime.engine.observer import Observer
     from steptime.worker.script.session import Session
@@ -24,7 +26,11 @@ def replace_methods(keras: ModuleType, session: "Session") -> None:
 
     @functools.wraps(stock_fit)
     def fit(self: Any, *args: Any, **kwargs: Any) -> Any:
-        return _fit(session, stock_fit, self, args, kwargs)
+        try:
+            return _fit(session, stock_fit, self, args, kwargs)
+        except BaseException as error:
+            frames.clean(error)  # a script may print it itself; `raise` alone does not add this frame again
+            raise
 
     model_class.fit = fit
     if session.plan.settings.loop == "keras":
@@ -38,7 +44,11 @@ def _engines(name: str, stock: Any) -> Any:
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         from steptime.engine import install
 
-        return getattr(install, name)(self, *args, **kwargs)
+        try:
+            return getattr(install, name)(self, *args, **kwargs)
+        except BaseException as error:
+            frames.clean(error)
+            raise
 
     return call
 
