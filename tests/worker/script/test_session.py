@@ -73,10 +73,16 @@ for failing in (lambda: again.train(callbacks=[Failing()]), deep):
         failing()
     except Exception:
         print("printed", traceback.format_exc().count(f"{os.sep}steptime{os.sep}"))
-try:
-    model.fit(x, y, no_such_argument=1)
-except TypeError as error:
-    print(error)
+for wrong in (
+    lambda: model.fit(x, y, no_such_argument=1),
+    lambda: model.fit(x, y, loop="keras"),
+    lambda: model.evaluate(x, y, no_such_argument=1),
+    lambda: model.predict(x, no_such_argument=1),
+):
+    try:
+        wrong()
+    except Exception as error:
+        print(type(error).__name__, error)
 build().fit(x[:, :7], y)
 """
 
@@ -140,7 +146,10 @@ def test_the_script_does_what_it_does_with_python(scopes: Ran) -> None:
         f"losses 3 {scopes.calls[0].execution['loop']}" if scopes.calls[0].execution else "",
         "printed 0",
         "printed 0",
-        "TensorFlowTrainer.fit() got an unexpected keyword argument 'no_such_argument'",
+        "TypeError TensorFlowTrainer.fit() got an unexpected keyword argument 'no_such_argument'",
+        "TypeError TensorFlowTrainer.fit() got an unexpected keyword argument 'loop'",
+        "ValueError Arguments not recognized: {'no_such_argument': 1}",
+        "TypeError TensorFlowTrainer.predict() got an unexpected keyword argument 'no_such_argument'",
     ]
 
 

@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import inspect
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +45,8 @@ def _engines(name: str, stock: Any) -> Any:
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         from steptime.engine import install
 
+        if not _keras_takes(stock, self, args, kwargs):
+            return stock(self, *args, **kwargs)  # Keras says in its own words what is wrong
         try:
             return getattr(install, name)(self, *args, **kwargs)
         except BaseException as error:
@@ -53,15 +56,23 @@ def _engines(name: str, stock: Any) -> Any:
     return call
 
 
+def _keras_takes(stock: Any, model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether Keras declares all arguments of a call: the engine knows more of them than a script may use."""
+    try:
+        bound = inspect.signature(stock).bind(model, *args, **kwargs)
+    except TypeError:
+        return False
+    return not bound.arguments.get("kwargs")  # what `evaluate` takes by any name, and looks at itself
+
+
 def _fit(session: "Session", stock: Any, model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     from steptime.engine import private_keras
     from steptime.engine.fit import run_fit
     from steptime.engine.request import FitRequest
 
-    try:
-        request = FitRequest(*args, **kwargs)
-    except TypeError:
+    if not _keras_takes(stock, model, args, kwargs):
         return stock(model, *args, **kwargs)  # Keras says in its own words what is wrong
+    request = FitRequest(*args, **kwargs)
     settings = session.plan.settings
     exact_kernels: dict[str, bool | str] = {"auto": "auto", "on": True, "off": False}
 
