@@ -65,7 +65,7 @@ def _execute(plan: Plan, path: Path, folder: Path, session: Session) -> None:
         from steptime.worker.script.notebook import Shell, convert_notebook
 
         path = session.source = convert_notebook(path, folder)
-        module.__dict__["get_ipython"] = lambda: Shell(module)
+        module.__dict__.update(get_ipython=lambda: Shell(module, session.say), display=print)
     module.__file__ = str(path)
     module.__loader__ = SourceFileLoader("__main__", str(path))
     module.__dict__.update(__builtins__=builtins, __annotations__={}, __cached__=None)
