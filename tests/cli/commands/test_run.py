@@ -131,6 +131,26 @@ def test_the_exit_code_is_the_scripts_and_the_report_is_named(
     assert shown.err.rstrip().endswith(f"report: {page.relative_to(here)}")
 
 
+@pytest.mark.parametrize(
+    "fails",
+    [
+        "steptime.cli.scripts.machine_findings",
+        "steptime.cli.scripts.script_summary",
+        "steptime.cli.output.say",
+    ],
+)
+def test_what_fails_at_the_end_changes_no_exit_code(
+    here: Path, monkeypatch: pytest.MonkeyPatch, fails: str
+) -> None:
+    def fail(*_: object) -> None:
+        raise BrokenPipeError if fails.endswith("say") else RuntimeError("a fault of ours")
+
+    launched(monkeypatch, make_record(outcome=Outcome(status="failed", phase="script", exit_code=7)))
+    monkeypatch.setattr(fails, fail)
+
+    assert main(["run", "train.py"]) == 7
+
+
 def test_what_steptime_could_not_do_ends_in_a_hint(
     here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -60,7 +60,7 @@ def run(options: argparse.Namespace) -> int:
         record = ScriptLauncher(own_stdout=not options.json).launch(plan, folder, _show)
     from steptime.cli.scripts import finish
 
-    finish(record, folder, machine.result(), as_json=options.json)
+    finish(record, folder, machine.result, as_json=options.json)
     if record.outcome.hint:  # steptime itself could not do what was asked
         output.error(record.outcome.reason or "the script failed", record.outcome.hint)
     return record.outcome.exit_code
