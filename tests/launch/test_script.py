@@ -135,6 +135,17 @@ def test_what_a_script_leaves_open_is_written_and_its_pools_end(here: Path) -> N
     assert (here / "history.txt").read_text() == "1, 2, 3"
 
 
+def test_a_module_of_the_persons_with_a_name_of_pythons_breaks_nothing(here: Path) -> None:
+    write(here, "raise RuntimeError('imported')\n", "json.py")
+    write(here, "print('ran')\n", "jobs/train.py")
+
+    # -P: here steptime itself is started from the folder, which its own command is not.
+    done = execute((sys.executable, "-P", *STEPTIME[1:]), here, "jobs/train.py")
+
+    assert (done.returncode, done.stdout) == (0, "ran\n"), done.stderr
+    assert the_record(here).outcome.status == "ok"
+
+
 def test_processes_that_a_script_starts_find_its_functions(here: Path) -> None:
     source = (
         "import multiprocessing, os\n"

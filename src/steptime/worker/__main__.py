@@ -22,5 +22,10 @@ def _leave(code: int) -> NoReturn:
     os._exit(code)
 
 
-if __name__ == "__main__":
+def main() -> NoReturn:
+    """Execute the plan in the folder that the command line names, and end the process."""
     _leave(run(Path(sys.argv[1])))
+
+
+if __name__ == "__main__":
+    main()

@@ -59,7 +59,8 @@ def _execute(plan: Plan, path: Path, folder: Path, session: Session) -> None:
     """Run the script with ``sys.argv``, ``sys.path[0]`` and ``__main__`` as ``python script.py`` makes them."""
     sys.argv = [plan.workload.target, *plan.workload.arguments]
     if not sys.flags.safe_path:
-        sys.path[0] = str(path.resolve().parent)
+        # Python's own first entry, the working directory, is gone since this process was started.
+        sys.path.insert(0, str(path.resolve().parent))
     module = types.ModuleType("__main__")
     if path.suffix == NOTEBOOK_SUFFIX:
         from steptime.worker.script.notebook import Shell, convert_notebook
