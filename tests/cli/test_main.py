@@ -48,8 +48,8 @@ def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) 
     [
         ([], "steptime: the following arguments are required: COMMAND", "steptime"),
         (["trian"], "steptime: argument COMMAND: invalid choice: 'trian'", "steptime"),
-        (["runs", "--rums", "x"], "steptime: unrecognized arguments: --rums x", "steptime"),
-        (["runs", "--run", "x"], "steptime: unrecognized arguments: --run x", "steptime"),
+        (["runs", "--rums", "x"], "steptime runs: unrecognized arguments: --rums x", "steptime runs"),
+        (["runs", "--run", "x"], "steptime runs: unrecognized arguments: --run x", "steptime runs"),
         (["show"], "steptime show: the following arguments are required: RUN", "steptime show"),
         (
             ["board", "--port", "x"],

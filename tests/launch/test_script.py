@@ -81,6 +81,23 @@ atexit.register(print, "last")
 threading.Thread(target=lambda: (time.sleep(0.2), print("thread"))).start()
 print("first")
 """
+# The file and the pool are left open, and the object lives until Python takes itself down.
+OPEN = """
+from concurrent.futures import ThreadPoolExecutor
+
+kept = open("history.txt", "w")
+kept.write("1, 2, 3")
+pool = ThreadPoolExecutor(2)
+print(pool.submit(lambda: 42).result())
+
+
+class Last:
+    def __del__(self):
+        print("finalised")
+
+
+last = Last()
+"""
 CHAIN = "try:\n    1 / 0\nexcept Exception as e:\n    raise KeyError('k') from e\n"
 OWN_HOOK = "import sys\nsys.excepthook = lambda *a: print('mine', a[0])\n1 / 0\n"
 # Source -> exit code, and the reason in the record.
@@ -96,6 +113,7 @@ ENDS = {
         "the process ended with exit code 5 before a record could be written",
     ),
     THREAD: (0, None),
+    OPEN: (0, None),
 }
 
 
@@ -108,6 +126,24 @@ def test_every_end_is_pythons_and_the_record_names_it(
     assert done.returncode == code
     outcome = the_record(here).outcome
     assert (outcome.exit_code, outcome.reason) == (code, reason)
+
+
+def test_what_a_script_leaves_open_is_written_and_its_pools_end(here: Path) -> None:
+    done = execute(STEPTIME, here, write(here, OPEN))
+
+    assert done.stdout == "42\nfinalised\n"
+    assert (here / "history.txt").read_text() == "1, 2, 3"
+
+
+def test_a_module_of_the_persons_with_a_name_of_pythons_breaks_nothing(here: Path) -> None:
+    write(here, "raise RuntimeError('imported')\n", "json.py")
+    write(here, "print('ran')\n", "jobs/train.py")
+
+    # -P: here steptime itself is started from the folder, which its own command is not.
+    done = execute((sys.executable, "-P", *STEPTIME[1:]), here, "jobs/train.py")
+
+    assert (done.returncode, done.stdout) == (0, "ran\n"), done.stderr
+    assert the_record(here).outcome.status == "ok"
 
 
 def test_processes_that_a_script_starts_find_its_functions(here: Path) -> None:

@@ -76,6 +76,14 @@ def _run(given: list[str]) -> int:
         command = commands.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")
         if name == chosen:
             import_module(module).add_arguments(command)
-    options = parser.parse_args(given)
+    options, unknown = parser.parse_known_args(given)
+    chosen_module = import_module(COMMANDS[options.command][0])
+    if unknown:
+        raise UsageError(
+            f"steptime {options.command}: unrecognized arguments: {' '.join(unknown)}",
+            hint=getattr(
+                chosen_module, "HINT", f"`steptime {options.command} --help` lists what can be said."
+            ),
+        )
     options.command_line = ("steptime", *given)
-    return int(import_module(COMMANDS[options.command][0]).run(options))
+    return int(chosen_module.run(options))

@@ -1,6 +1,7 @@
 """What is said when a script has ended: its records in a few lines, the findings that help most, and a page."""
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from steptime.cli import output
@@ -8,7 +9,6 @@ from steptime.diagnosis.environment import diagnose
 from steptime.diagnosis.model import lint
 from steptime.diagnosis.model.rule import LintReport
 from steptime.environment.read import read_first
-from steptime.errors import SteptimeError
 from steptime.plan.codec import to_json
 from steptime.record.model_facts import read_model_facts
 from steptime.record.schema import RunRecord
@@ -25,7 +25,9 @@ def machine_findings() -> tuple[Advice, ...]:
     return tuple((f"{finding.title} [{finding.kind}]", "; ".join(finding.fix)) for finding in findings)
 
 
-def finish(record: RunRecord, folder: Path, machine: Sequence[Advice], *, as_json: bool) -> None:
+def finish(
+    record: RunRecord, folder: Path, look_around: Callable[[], Sequence[Advice]], *, as_json: bool
+) -> None:
     """Write the page, and print the summary to stderr; with JSON, also the records to stdout.
 
     Nothing that fails here changes how the script ended.
@@ -33,7 +35,7 @@ def finish(record: RunRecord, folder: Path, machine: Sequence[Advice], *, as_jso
     Args:
         record: The record of the script as a whole.
         folder: Its run folder.
-        machine: What ``machine_findings`` returned.
+        look_around: Returns what ``machine_findings`` does.
         as_json: Whether the records are printed as JSON.
     """
     try:
@@ -46,11 +48,13 @@ def finish(record: RunRecord, folder: Path, machine: Sequence[Advice], *, as_jso
                     "lints": [None if call.lints is None else lint_json(call.lints) for call in calls],
                 }
             )
+        machine = look_around()
         output.say(render_text(script_summary(record, calls, machine)))
         page = write_page(script_page(record, calls, machine), folder.parent)
         output.say(f"report: {page}")
-    except (OSError, SteptimeError) as error:
-        output.say(f"record: {folder} (no report: {error})")
+    except Exception as error:  # noqa: BLE001 - the exit code is the script's, whatever fails here
+        with contextlib.suppress(OSError):  # such as a stderr that nobody reads any more
+            output.say(f"record: {folder} (no report: {error})")
 
 
 def _lints(call: Path) -> LintReport | None:

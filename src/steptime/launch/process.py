@@ -20,6 +20,7 @@ from steptime.launch.launcher import OnEvent
 from steptime.launch.stopping import StopRequest, heeding
 from steptime.launch.variables import worker_variables
 from steptime.plan.plan import Plan
+from steptime.plan.script import SCRIPT
 from steptime.record.events import LAUNCH, EventReader, EventWriter, last_phase
 from steptime.record.schema import SCHEMA_VERSION, Outcome, RunRecord
 from steptime.record.store import LOG_FILE, RECORD_FILE, read_plan, read_record, write_record
@@ -33,19 +34,23 @@ _LOG_TAIL_LINES = 15
 _LOG_TAIL_BYTES = 64 * 1024
 _LOG_BEGINS = b"--- a worker starts ---"
 
+# As `python -m steptime.worker`, except that nothing is imported from the working directory: a json.py that lies there
+# is the person's. The worker puts the script's own folder in its place.
+_SCRIPT_WORKER = (
+    "import sys; sys.flags.safe_path or sys.path.pop(0); from steptime.worker.__main__ import main; main()"
+)
+
 
 class ProcessLauncher:
     """Launches workers as child processes (see ``steptime.launch.launcher.Launcher``).
 
     Args:
-        worker: The command that takes a run folder as its last argument.
+        worker: The command that takes a run folder as its last argument, in place of the plan's own.
         grace_s: Seconds between the request to stop and the kill.
     """
 
-    def __init__(
-        self, worker: Sequence[str] = (sys.executable, "-m", "steptime.worker"), grace_s: float = _GRACE_S
-    ) -> None:
-        self._worker = tuple(worker)
+    def __init__(self, worker: Sequence[str] | None = None, grace_s: float = _GRACE_S) -> None:
+        self._worker = worker
         self._grace_s = grace_s
 
     def launch(self, plan: Plan, folder: Path, on_event: OnEvent) -> RunRecord:
@@ -55,7 +60,7 @@ class ProcessLauncher:
         evidence.begin()
         with heeding(stop):
             variables = worker_variables(plan, os.environ, bytecode_cache())
-            worker = start_worker(self._worker, folder, variables)
+            worker = start_worker(self._worker or worker_command(plan), folder, variables)
             try:
                 self._watch(worker, plan, folder, on_event, stop, evidence)
             finally:
@@ -96,6 +101,13 @@ class ProcessLauncher:
             time.sleep(_POLL_S)
         for event in reader.new():
             on_event(event)
+
+
+def worker_command(plan: Plan) -> tuple[str, ...]:
+    """Return the command that executes a plan; it takes the run folder as one more argument."""
+    if plan.workload.kind == SCRIPT and not plan.protocol.profile:
+        return (sys.executable, "-c", _SCRIPT_WORKER)
+    return (sys.executable, "-m", "steptime.worker")
 
 
 def start_worker(

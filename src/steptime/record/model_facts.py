@@ -20,12 +20,14 @@ DOES_NOT_APPLY = "does not apply"
 # Fact -> what it holds. Readers may supply these and no others; rules may ask for these and no others.
 FACTS: dict[str, str] = {
     "heads": (
-        "each output: name, units, rank, dtype, activation (null when it cannot be told), rescued (whether Keras "
-        "takes the logits behind a softmax or sigmoid), after (layers behind it), loss, from_logits, policy"
+        "each output: name, units, rank, dtype, activation (null when it cannot be told), softmax_over (units that a "
+        "softmax runs over), rescued (whether Keras takes the logits behind a softmax or sigmoid), after (layers "
+        "behind it), loss, from_logits, policy"
     ),
     "labels": (
-        "each target, in the order of the outputs: shape of one label, dtype, low, high, is_whole, is_one_hot, "
-        "read and samples (how many were read of how many)"
+        "each target, in the order of the outputs: shape of one label, dtype, low, high, low_counted and high_counted "
+        "(of labels of a weight other than 0; null where that is not known), is_whole, is_one_hot, read and samples "
+        "(how many were read of how many)"
     ),
     "inputs": (
         "each input: name, dtype, low, high, mean, std, finite_share, read, samples; and the way to the first layer "
@@ -35,14 +37,20 @@ FACTS: dict[str, str] = {
     "validation": (
         "validation against training data: same (object, values, or null), overlap_share, compared, samples, numbers"
     ),
-    "split": "validation_split: share, samples, classes, unseen_share, distance (of the label distributions)",
+    "split": (
+        "validation_split: share, samples, classes, unseen_share (null where the loss takes no classes), distance (of "
+        "the label distributions)"
+    ),
     "label_order": (
         "order of the labels as they will be fed: samples, classes, changes, expected_changes; only for tf.data"
     ),
     "pipeline": "the transformations of a tf.data pipeline from its source on, each with op and its numbers",
     "source": "what feeds the training: kind (arrays, tf.data, PyDataset, generator), class, workers, ...",
     "batch": "size, samples, steps_per_epoch, epochs, total_steps, earlier_steps, last (samples in the last batch)",
-    "batch_norms": "each trainable batch normalisation: layer, momentum, is_fresh (its averages are still initial)",
+    "batch_norms": (
+        "each trainable batch normalisation: layer, momentum, is_fresh (its averages are still initial), positions "
+        "(values that one sample gives a channel; null where the shape does not say)"
+    ),
     "trainable": "layers whose trainable flag changed after the first step was compiled: frozen, unfrozen",
     "without_gradient": "trainable variables that the loss does not depend on: variable, parameters",
     "parameters": "number of parameters of the model",

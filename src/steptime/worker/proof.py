@@ -59,15 +59,11 @@ def make_proof(
     """
     compute: Counter[str] = Counter()
     heavy: dict[str, Counter[str]] = {}
-    for graph in graphs:
-        for place, node in _nodes(graph):
-            is_xla = "_XlaMustCompile" in node.attr and node.attr["_XlaMustCompile"].b
-            if not is_xla and not _computes(node):
-                continue
-            device = short_device(place)
-            compute[device] += 1
-            if is_xla or any(word in node.op for word in _HEAVY):
-                heavy.setdefault(device, Counter())["XLA program" if is_xla else node.op] += 1
+    for place, node in _compute_nodes(graphs):
+        device = short_device(place)
+        compute[device] += 1
+        if _is_xla(node) or any(word in node.op for word in _HEAVY):
+            heavy.setdefault(device, Counter())["XLA program" if _is_xla(node) else node.op] += 1
     places = Counter(device for variable in variables for device in _variable_devices(variable))
     if is_xla_program and places:
         device = places.most_common(1)[0][0]
@@ -81,6 +77,11 @@ def make_proof(
         variables=dict(places),
         contradiction=contradiction(planned_device, compute, heavy_ops, places),
     )
+
+
+def has_compute_ops(graphs: Iterable[Any]) -> bool:
+    """Whether executed graphs compute anything, and do not only make data sets or move values."""
+    return any(True for _ in _compute_nodes(graphs))
 
 
 def refuse_contradiction(proof: Proof, device: str) -> None:
@@ -99,6 +100,16 @@ def refuse_contradiction(proof: Proof, device: str) -> None:
 def short_device(name: str) -> str:
     """Shorten ``/job:localhost/replica:0/task:0/device:GPU:0`` to ``GPU:0``."""
     return name.rpartition("device:")[2] or "unplaced"
+
+
+def _compute_nodes(graphs: Iterable[Any]) -> Iterable[tuple[str, Any]]:
+    """Yield (device, node) of all that computes; a whole XLA program is one node."""
+    for graph in graphs:
+        yield from ((place, node) for place, node in _nodes(graph) if _is_xla(node) or _computes(node))
+
+
+def _is_xla(node: Any) -> bool:
+    return "_XlaMustCompile" in node.attr and bool(node.attr["_XlaMustCompile"].b)
 
 
 def _nodes(graph: Any) -> Iterable[tuple[str, Any]]:
@@ -123,7 +134,7 @@ def _nodes(graph: Any) -> Iterable[tuple[str, Any]]:
 
 def _called(node: Any) -> list[str]:
     # Data pipelines hold functions too, but they are input, not the training step; XLA counts as one op.
-    if "Dataset" in node.op or ("_XlaMustCompile" in node.attr and node.attr["_XlaMustCompile"].b):
+    if "Dataset" in node.op or _is_xla(node):
         return []
     return [value.func.name for value in node.attr.values() if value.func.name]
 

@@ -33,7 +33,7 @@ def run(folder: Path) -> int:
     """
     plan, created = read_plan(folder)
     if plan.workload.kind == SCRIPT and not plan.protocol.profile:
-        return run_script(folder, plan, created, _launched_ns() or time.perf_counter_ns())
+        run_script(folder, plan, created, _launched_ns() or time.perf_counter_ns())
     signals = StopSignals()
     facts: dict[str, object] = {}
     events = EventWriter(folder)

@@ -55,6 +55,29 @@ def test_options_before_the_script_are_ours_and_those_after_it_are_its_own(
     assert plan.placement.device == "cpu"
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--", "a", "b"),
+        ("a", "--", "b"),
+        ("--",),
+        ("--", "--"),
+        ("train.py", "--"),
+        ("--name", "x", "--"),
+        (),
+    ],
+)
+@pytest.mark.parametrize("options", [(), ("--name", "train.py")])
+def test_every_word_behind_the_script_is_its_own(
+    here: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], words: tuple[str, ...]
+) -> None:
+    plans = launched(monkeypatch)
+
+    main(["run", *options, "train.py", *words])
+
+    assert plans[0].workload.arguments == words
+
+
 def test_a_projects_file_may_be_about_workloads_as_well(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plans = launched(monkeypatch)
     (here / "steptime.toml").write_text("[settings]\nbatch_size = 7\nloop = 'graph'\n", encoding="utf-8")
@@ -70,6 +93,7 @@ def test_a_projects_file_may_be_about_workloads_as_well(here: Path, monkeypatch:
         (["run"], "SCRIPT"),
         (["run", "tarin.py"], "must be a Python file or a notebook that exists"),
         (["run", "--epochs", "3", "train.py"], "--epochs"),
+        (["run", "--epochs", "3", "train.py"], "hint: The script's own arguments follow its name"),
         (["run", "--set", "epochs=3", "train.py"], "'epochs'"),
         (["run", "--set", "no_such=3", "train.py"], "no_such"),
         (["run", "--set", "threads=0", "train.py"], "threads"),
@@ -105,6 +129,26 @@ def test_the_exit_code_is_the_scripts_and_the_report_is_named(
     assert "ValueError: boom" in shown.err
     (page,) = here.glob("runs/run-*/report.html")
     assert shown.err.rstrip().endswith(f"report: {page.relative_to(here)}")
+
+
+@pytest.mark.parametrize(
+    "fails",
+    [
+        "steptime.cli.scripts.machine_findings",
+        "steptime.cli.scripts.script_summary",
+        "steptime.cli.output.say",
+    ],
+)
+def test_what_fails_at_the_end_changes_no_exit_code(
+    here: Path, monkeypatch: pytest.MonkeyPatch, fails: str
+) -> None:
+    def fail(*_: object) -> None:
+        raise BrokenPipeError if fails.endswith("say") else RuntimeError("a fault of ours")
+
+    launched(monkeypatch, make_record(outcome=Outcome(status="failed", phase="script", exit_code=7)))
+    monkeypatch.setattr(fails, fail)
+
+    assert main(["run", "train.py"]) == 7
 
 
 def test_what_steptime_could_not_do_ends_in_a_hint(

@@ -1,5 +1,6 @@
 """Each lint fires on its cases and is silent on their sound twins."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,12 @@ def test_nothing_known_is_nothing_found_and_nothing_clear():
     report = lint_all(ModelFacts())
     assert report.findings == report.clear == ()
     assert len(report.unchecked) == len(LINTS)
+
+
+def test_facts_that_cannot_be_calculated_with_are_not_checked():
+    broken = replace(LINTS[0], find=lambda *_: [1 / 0])
+    report = evaluate([broken], ModelFacts(values=dict.fromkeys(broken.needs, 7)))
+    assert set(report.unchecked) == {broken.kind}
 
 
 def test_facts_of_another_form_are_not_checked():

@@ -33,6 +33,10 @@ def test_values_of_the_input(findings, model, classifier):
     broken = X.copy()
     broken[3, 3] = np.nan
     assert findings(classifier(), broken, Y) == {"input-not-finite": "error"}
+    start = keras.Input((8,))
+    mended = keras.Model(start, layers.Dense(4, activation="softmax")(keras.ops.nan_to_num(start)))
+    mended.compile("adam", SPARSE)
+    assert findings(mended, broken, Y) == {"input-not-finite": "warning"}
     ids = model(layers.Embedding(300, 4), layers.Flatten(), layers.Dense(4, activation="softmax"))
     assert findings(ids, pixels.astype("int32"), Y) == {}
 
@@ -56,14 +60,39 @@ def test_validation_on_what_is_trained(findings, classifier):
     assert findings(classifier(shape=(32,)), wide, Y, validation_data=(held, Y[:32])) == {}
 
 
+@pytest.mark.parametrize("held", ["other", "some", "all"])
+def test_samples_of_several_inputs_are_compared_as_a_whole(findings, held):
+    mask, ids = keras.Input((16,), name="mask"), keras.Input((16,), name="z_ids")
+    made = keras.Model(
+        {"mask": mask, "z_ids": ids}, layers.Dense(4, activation="softmax")(layers.Multiply()([ids, mask]))
+    )
+    made.compile("adam", SPARSE)
+    x = {"mask": np.ones((64, 16), "float32"), "z_ids": RNG.random((64, 16), dtype="float32")}
+    other = RNG.random((64, 16), dtype="float32")
+    other[: {"other": 0, "some": 20, "all": 64}[held]] = x["z_ids"][
+        : {"other": 0, "some": 20, "all": 64}[held]
+    ]
+    expected = {
+        "other": {},
+        "some": {"validation-is-training": "warning"},
+        "all": {"validation-is-training": "error"},
+    }
+
+    found = findings(made, x, Y, validation_data=({"mask": np.ones((64, 16), "float32"), "z_ids": other}, Y))
+
+    assert found == expected[held]
+
+
 def test_a_split_of_sorted_data(findings, model, classifier):
     x, y = np.tile(X, (10, 1)), np.tile(Y, 10)
     assert findings(classifier(), x, np.sort(y), validation_split=0.25) == {"split-of-sorted-data": "error"}
     assert findings(classifier(), x, y, validation_split=0.25) == {}
     price = model(layers.Dense(1), loss="mse")
     real = RNG.random(640, dtype="float32")
-    assert findings(price, x, np.sort(real), validation_split=0.25) == {"split-of-sorted-data": "warning"}
+    assert findings(price, x, np.sort(real), validation_split=0.25) == {"split-of-sorted-data": "hint"}
     assert findings(price, x, real, validation_split=0.25) == {}
+    trend = np.arange(640) // 10  # whole numbers are quantities to this loss
+    assert findings(price, x, trend, validation_split=0.25) == {"split-of-sorted-data": "hint"}
 
 
 def test_the_order_of_a_pipeline(findings, classifier, dataset):

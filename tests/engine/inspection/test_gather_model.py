@@ -67,6 +67,44 @@ def test_a_nested_model_and_a_functional_one_are_looked_through(findings, model)
     assert findings(made) == {}
 
 
+class Python(keras.Model):
+    """Its call is Python, so only a trace shows its end."""
+
+    def __init__(self, end):
+        super().__init__()
+        self.layer = LOGITS[end]() if end in LOGITS else layers.Dense(4, activation="softmax")
+        self.end = end
+
+    def call(self, x):
+        x = keras.ops.reshape(x, (-1, 4, 2, 1)) if self.end == "conv" else x
+        x = keras.ops.reshape(self.layer(x), (-1, 4))
+        return PROBABILITIES[self.end](x) if self.end in PROBABILITIES else x
+
+
+LOGITS = {
+    "dense": lambda: layers.Dense(4),
+    "without bias": lambda: layers.Dense(4, use_bias=False),
+    "einsum": lambda: layers.EinsumDense("ab,bc->ac", output_shape=4, bias_axes="c"),
+    "conv": lambda: layers.Conv2D(1, (1, 2)),
+}
+PROBABILITIES = {
+    "mixture": lambda p: 0.3 * p + 0.7 * p,
+    "shifted": lambda p: p + 1e-6,
+    "steps": lambda p: keras.ops.matmul(keras.ops.ones((4, 4)) / 4, keras.ops.reshape(p, (-1, 4, 1)))[..., 0],
+}
+
+
+@pytest.mark.parametrize("end", [*LOGITS, *PROBABILITIES])
+def test_the_end_of_a_model_in_python_is_logits_only_behind_weights(findings, end):
+    made = Python(end)
+    made.compile("adam", SPARSE)
+    made(X[:2])
+
+    expected = "error" if end in LOGITS else None
+
+    assert findings(made).get("logits-without-from-logits") == expected
+
+
 def test_the_form_and_the_range_of_labels(findings, model, classifier):
     one_hot = keras.utils.to_categorical(Y)
     assert findings(classifier(), X, one_hot) == {"label-form": "error"}
@@ -78,6 +116,20 @@ def test_the_form_and_the_range_of_labels(findings, model, classifier):
     assert findings(classifier(loss=ignoring), X, np.where(Y == 3, -1, Y)) == {}
     one = model(layers.Dense(1, activation="softmax"), loss="bce")
     assert findings(one, X, Y % 2) == {"softmax-of-one": "error"}
+    over_time = model(layers.Dense(1), layers.Softmax(axis=1), shape=(20, 3), loss="mse")
+    assert findings(over_time, RNG.random((64, 20, 3), dtype="float32"), RNG.random((64, 20, 1))) == {}
+
+
+def test_labels_of_no_weight(findings, model):
+    binary, labels = model(layers.Dense(1, activation="sigmoid"), loss="bce"), (Y % 2).astype("float32")
+    labels[:9] = -1
+    weights = (labels >= 0).astype("float32")
+    assert findings(binary, X, labels) == {"labels-out-of-range": "error"}
+    assert findings(binary, X, labels, sample_weight=weights) == {}
+    assert findings(binary, X, labels[:, None], sample_weight=weights) == {}
+    assert findings(binary, X, labels, sample_weight=weights[:, None]) == {}
+    weights[0] = 1
+    assert findings(binary, X, labels, sample_weight=weights) == {"labels-out-of-range": "error"}
 
 
 def test_half_precision(policy, findings, model, classifier):
@@ -96,6 +148,10 @@ def test_batch_normalisation(findings, model, classifier, dataset):
     assert findings(normed(), X, Y, 16, epochs=100) == {}
     assert findings(normed(), X, Y, 16, epochs=2) == {"batch-norm-too-few-steps": "warning"}
     assert findings(normed(0.5), X, Y, 16, epochs=2) == {}
+    images = RNG.random((64, 8, 8, 1), dtype="float32")
+    maps = model(layers.BatchNormalization(), layers.Conv2D(1, 1), shape=(8, 8, 1), loss="mse")
+    assert "tiny-batch-norm" not in findings(maps, images, images, 1, epochs=100)
+    assert findings(normed(), X, Y, 1, epochs=100)["tiny-batch-norm"] == "error"
     odd = X[:49], Y[:49]
     assert findings(normed(), *odd, 16, epochs=100) == {"last-batch-of-one": "warning"}
     assert findings(classifier(), *odd, 16) == {"last-batch-of-one": "hint"}

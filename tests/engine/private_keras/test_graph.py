@@ -40,8 +40,20 @@ def test_a_change_of_trainable_after_the_first_step_is_seen():
     model.layers[0].trainable = True
     model.optimizer.build(model.trainable_variables)
     model.layers[0].trainable = False
+    assert changed_trainable(model) == ([], [])  # a loaded model: its first step is yet to be traced
+    model.make_train_function()
     assert changed_trainable(model) == ([model.layers[0].kernel], [])
     model.compile("adam", "mse")
+    assert changed_trainable(model) == ([], [])
+
+
+def test_a_model_that_is_compiled_with_an_optimizer_in_use_may_be_frozen_before():
+    model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(3), keras.layers.Dense(3)])
+    model.compile("adam", "mse")
+    model.train_on_batch(keras.ops.ones((2, 4)), keras.ops.ones((2, 3)))
+    model.layers[0].trainable = False
+    assert len(changed_trainable(model)[0]) == 2
+    model.compile(model.optimizer, "mse")
     assert changed_trainable(model) == ([], [])
 
 

@@ -33,8 +33,10 @@ def proof_of(planned: str, ops: dict[str, int], variables: dict[str, int]) -> Pr
     )
 
 
-def call_of(scope: str | None = None, proof: Proof | None = None, **changes: Any) -> RunRecord:
-    call = Call(number=1, place="train.py, line 12", device_scope=scope)
+def call_of(
+    scope: str | None = None, proof: Proof | None = None, number: int = 1, **changes: Any
+) -> RunRecord:
+    call = Call(number=number, place="train.py, line 12", device_scope=scope)
     return make_record(call=call, proof=proof or proof_of("CPU:0", {"CPU:0": 186}, {"CPU:0": 14}), **changes)
 
 
@@ -145,16 +147,28 @@ def rows_of(*calls: ScriptCall, environment: tuple[tuple[str, str], ...] = ()) -
     return list(table.rows)
 
 
-def test_three_findings_are_shown_the_machines_first_then_errors_each_kind_once() -> None:
+def test_three_findings_are_shown_errors_first_then_the_machines_each_kind_once() -> None:
     first = ScriptCall(record=call_of(), lints=lints(("one", "hint"), ("two", "error")))
-    second = ScriptCall(record=call_of(), lints=lints(("two", "error"), ("three", "warning")))
+    second = ScriptCall(record=call_of(number=2), lints=lints(("two", "error"), ("three", "warning")))
 
     rows = rows_of(first, second, environment=(("no GPU [kind]", "install it"),))
 
     found = [text for name, text in rows if name == "finding"]
-    assert found[0] == "no GPU [kind]"
-    assert [text.partition(":")[0] for text in found] == ["no GPU [kind]", "error", "warning"]
+    assert [text.partition(" was found")[0] for text in found] == [
+        "fit 1: error: two",
+        "no GPU [kind]",
+        "fit 2: warning: three",
+    ]
     assert rows[-1] == ("", "and 1 more in the report")
+
+
+def test_of_a_kind_the_gravest_is_shown_with_its_fit() -> None:
+    first = ScriptCall(record=call_of(), lints=lints(("one", "hint")))
+    second = ScriptCall(record=call_of(number=2), lints=lints(("one", "error")))
+
+    rows = rows_of(first, second, environment=tuple((f"machine {n}", "mend it") for n in range(3)))
+
+    assert next(text for name, text in rows if name == "finding").startswith("fit 2: error: one was found.")
 
 
 def test_many_calls_show_their_first_ones_and_the_last() -> None:

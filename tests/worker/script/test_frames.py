@@ -42,6 +42,17 @@ def test_causes_and_contexts_are_cleaned_as_well_even_in_a_circle() -> None:
     assert [frame.name for frame in traceback.extract_tb(cause.__traceback__)] == ["error_of", "ours"]
 
 
+def test_a_traceback_as_deep_as_python_allows_is_cleaned() -> None:
+    def endless() -> None:
+        endless()
+
+    error = error_of(endless)
+
+    frames.clean(error)
+
+    assert len(traceback.extract_tb(error.__traceback__)) > 500
+
+
 def test_a_place_is_the_innermost_line_of_the_script_or_of_a_file_beside_it() -> None:
     script = Path(__file__).with_name("train.py")
 

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.tensorflow
 
 # Two logical CPUs stand for a CPU and a GPU; the last call fails, and its error is caught.
 SCOPES = """
-import sys, traceback
+import os, sys, traceback
 import keras
 import numpy as np
 import tensorflow as tf
@@ -53,12 +53,36 @@ data = tf.data.Dataset.from_tensor_slices((x, y)).batch(100)
 model = build()
 model.fit(data, epochs=2, verbose=0)
 model.fit(data, epochs=1, verbose=0)
+again = Trainer(build())
+again.train(validation_split=0.2)
 print("evaluated", model.evaluate(data, verbose=0) < 1e6, "predicted", model.predict(x, verbose=0).shape)
 print("losses", len(plain.history["val_loss"]), plain.steptime.loop)
-try:
-    model.fit(x, y, no_such_argument=1)
-except TypeError as error:
-    print(error)
+
+
+class Failing(keras.callbacks.Callback):
+    def on_epoch_end(self, epoch, logs=None):
+        raise RuntimeError("mine")
+
+
+def deep():
+    build().predict(x[:, :6], verbose=0)
+
+
+for failing in (lambda: again.train(callbacks=[Failing()]), deep):
+    try:
+        failing()
+    except Exception:
+        print("printed", traceback.format_exc().count(f"{os.sep}steptime{os.sep}"))
+for wrong in (
+    lambda: model.fit(x, y, no_such_argument=1),
+    lambda: model.fit(x, y, loop="keras"),
+    lambda: model.evaluate(x, y, no_such_argument=1),
+    lambda: model.predict(x, no_such_argument=1),
+):
+    try:
+        wrong()
+    except Exception as error:
+        print(type(error).__name__, error)
 build().fit(x[:, :7], y)
 """
 
@@ -120,7 +144,12 @@ def test_the_script_does_what_it_does_with_python(scopes: Ran) -> None:
     assert scopes.done.stdout.splitlines() == [
         "evaluated True predicted (1000, 1)",
         f"losses 3 {scopes.calls[0].execution['loop']}" if scopes.calls[0].execution else "",
-        "TensorFlowTrainer.fit() got an unexpected keyword argument 'no_such_argument'",
+        "printed 0",
+        "printed 0",
+        "TypeError TensorFlowTrainer.fit() got an unexpected keyword argument 'no_such_argument'",
+        "TypeError TensorFlowTrainer.fit() got an unexpected keyword argument 'loop'",
+        "ValueError Arguments not recognized: {'no_such_argument': 1}",
+        "TypeError TensorFlowTrainer.predict() got an unexpected keyword argument 'no_such_argument'",
     ]
 
 
@@ -133,11 +162,11 @@ def test_a_traceback_shows_no_frame_of_ours(scopes: Ran) -> None:
 
 
 def test_each_call_leaves_a_record_of_what_it_was_asked(scopes: Ran) -> None:
-    assert [call.call.number for call in scopes.calls if call.call] == [1, 2, 3, 4, 5, 6]
+    assert [call.call.number for call in scopes.calls if call.call] == [*range(1, 9)]
     assert [call.call.place for call in scopes.calls if call.call][:2] == [
         f"train.py, line {line_of('return self.model.fit')}"
     ] * 2
-    assert [len(call.epochs) for call in scopes.calls] == [3, 2, 2, 2, 1, 0]
+    assert [len(call.epochs) for call in scopes.calls] == [3, 2, 2, 2, 1, 1, 1, 0]
     first, stream = scopes.calls[0], scopes.calls[3]
     assert first.job is not None
     assert (first.job.train_samples, first.job.validation_samples, first.job.batch_size) == (800, 200, 50)
@@ -169,12 +198,12 @@ def test_what_a_device_scope_really_did_is_proven(scopes: Ran) -> None:
 
 
 def test_a_function_that_was_traced_by_an_earlier_call_is_proven_too(scopes: Ran) -> None:
-    first, again = scopes.calls[3:5]
+    of_a_pipeline, of_arrays = scopes.calls[3:5], scopes.calls[5:7]
 
-    assert first.proof is not None
-    assert again.proof is not None
-    assert again.proof.compute_ops
-    assert again.proof.contradiction is None
+    for call in (*of_a_pipeline, *of_arrays):
+        assert call.proof is not None
+        assert call.proof.compute_ops
+        assert call.proof.contradiction is None
 
 
 def test_the_call_that_failed_says_where_and_the_script_too(scopes: Ran) -> None:

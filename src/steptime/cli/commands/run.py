@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from steptime.report.pages.script import Advice
 
 _FLAGS = ("device", "loop", "name")
+HINT = "The script's own arguments follow its name: steptime run SCRIPT ARGUMENTS. `steptime run --help` lists ours."
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
     from steptime.record.store import create_run_folder
     from steptime.record.study import create_study_folder
 
-    workload = parse_script(options.script, tuple(options.arguments))
+    workload = parse_script(options.script, _arguments_of_the_script(options))
     settings = _settings(options)
     plan = Plan(
         workload=workload,
@@ -59,10 +60,19 @@ def run(options: argparse.Namespace) -> int:
         record = ScriptLauncher(own_stdout=not options.json).launch(plan, folder, _show)
     from steptime.cli.scripts import finish
 
-    finish(record, folder, machine.result(), as_json=options.json)
+    finish(record, folder, machine.result, as_json=options.json)
     if record.outcome.hint:  # steptime itself could not do what was asked
         output.error(record.outcome.reason or "the script failed", record.outcome.hint)
     return record.outcome.exit_code
+
+
+def _arguments_of_the_script(options: argparse.Namespace) -> tuple[str, ...]:
+    """Return all words behind the script's name; argparse takes a ``--`` right behind it for its own."""
+    words, rest = options.command_line, tuple(options.arguments)
+    behind = len(words) - len(rest) - 1
+    if words[behind - 1 : behind + 1] == (options.script, "--"):
+        return ("--", *rest)
+    return rest
 
 
 def _look_around() -> "tuple[Advice, ...]":

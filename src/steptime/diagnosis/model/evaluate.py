@@ -25,7 +25,7 @@ def evaluate(lints: Sequence[Lint], facts: ModelFacts) -> LintReport:
             continue
         try:
             answers = list(lint.find(*(facts.values[name] for name in lint.needs)))
-        except (KeyError, IndexError, TypeError, AttributeError, ValueError):
+        except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError):
             # A file of another version, or one that was changed: a page must show its other findings all the same.
             unchecked[lint.kind] = "its facts do not have the form that this version writes"
             continue

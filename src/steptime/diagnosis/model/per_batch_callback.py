@@ -20,7 +20,7 @@ def _find(callbacks: Sequence[Mapping[str, Any]], batch: Mapping[str, Any]) -> I
                 evidence=f"{callback['class']}.{', '.join(callback['batch_hooks'])} is called {often}",
                 severity="hint" if steps is not None and steps < 10 else None,
             )
-        elif save_freq is not None and steps and steps / save_freq > _SAVES_PER_EPOCH:
+        elif save_freq and save_freq > 0 and steps and steps / save_freq > _SAVES_PER_EPOCH:
             yield Found(
                 evidence=(
                     f"{callback['class']}(save_freq={save_freq}) saves {steps // save_freq:,} times an epoch"
@@ -54,6 +54,7 @@ LINT = Lint(
     silent=(
         _case(1875),
         _case(1875, name="ModelCheckpoint", save_freq=1000),
+        _case(1875, name="ModelCheckpoint", save_freq=0),
         _case(1875, name="TensorBoard", batch_hooks=["on_train_batch_end"]),
         Case(facts={"callbacks": [], "batch": {"steps_per_epoch": 5}}),
     ),

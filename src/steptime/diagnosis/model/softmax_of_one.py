@@ -8,8 +8,13 @@ from steptime.diagnosis.model.rule import Case, Found, Lint
 
 def _find(heads: Sequence[Mapping[str, Any]]) -> Iterator[Found]:
     for head in heads:
-        if head["units"] == 1 and head["activation"] == "softmax":
-            yield Found(evidence=f"output {head['name']} has 1 unit and ends in a softmax: it is always 1")
+        if head["activation"] == "softmax" and head["softmax_over"] == 1:
+            yield Found(evidence=f"output {head['name']} ends in a softmax over 1 unit: it is always 1")
+
+
+def _case(activation: str, softmax_over: int | None) -> Case:
+    head = {"name": "dense", "activation": activation, "softmax_over": softmax_over}
+    return Case(facts={"heads": [head]})
 
 
 LINT = Lint(
@@ -20,9 +25,6 @@ LINT = Lint(
     fix="layers.Dense(1, activation='sigmoid')   # with loss='binary_crossentropy'",
     needs=("heads",),
     find=_find,
-    fires=(Case(facts={"heads": [{"name": "dense", "units": 1, "activation": "softmax"}]}),),
-    silent=(
-        Case(facts={"heads": [{"name": "dense", "units": 1, "activation": "sigmoid"}]}),
-        Case(facts={"heads": [{"name": "dense", "units": 2, "activation": "softmax"}]}),
-    ),
+    fires=(_case("softmax", 1),),
+    silent=(_case("sigmoid", None), _case("softmax", 2), _case("softmax", None)),
 )

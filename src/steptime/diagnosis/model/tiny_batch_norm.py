@@ -10,18 +10,23 @@ _FEW = 8
 
 def _find(batch_norms: Sequence[Mapping[str, Any]], batch: Mapping[str, Any]) -> Iterator[Found]:
     size = batch["size"]
-    if batch_norms and size is not None and size < _FEW:
+    if size is None:
+        return
+    # Maps give a value at each of their positions.
+    known = [size * norm["positions"] for norm in batch_norms if norm["positions"] is not None]
+    few = [values for values in known if values < _FEW]
+    if few:
         yield Found(
             evidence=(
-                f"{len(batch_norms)} BatchNormalization layers take their statistics from {size} samples a "
-                f"step"
+                f"{len(few)} BatchNormalization layers take their statistics from {size} samples a step"
+                f"{'' if min(few) == size else f', {min(few)} values for each channel'}"
             ),
-            severity="error" if size == 1 else None,
+            severity="error" if min(few) == 1 else None,
         )
 
 
-def _case(layers: int, size: int | None, severity: str = "") -> Case:
-    norms = [{"layer": f"bn{n}"} for n in range(layers)]
+def _case(layers: int, size: int | None, severity: str = "", positions: int | None = 1) -> Case:
+    norms = [{"layer": f"bn{n}", "positions": positions} for n in range(layers)]
     return Case(facts={"batch_norms": norms, "batch": {"size": size}}, severity=severity)
 
 
@@ -38,6 +43,12 @@ LINT = Lint(
     ),
     needs=("batch_norms", "batch"),
     find=_find,
-    fires=(_case(2, 4), _case(1, 1, "error")),
-    silent=(_case(2, 32), _case(0, 2), _case(2, None)),
+    fires=(_case(2, 4), _case(1, 1, "error"), _case(1, 1, positions=4)),
+    silent=(
+        _case(2, 32),
+        _case(0, 2),
+        _case(2, None),
+        _case(1, 1, positions=62 * 62),
+        _case(1, 1, positions=None),
+    ),
 )

@@ -131,10 +131,19 @@ def read_labels(subject: Subject) -> list[dict[str, Any]]:
         raise NotKnown("no targets were passed")
     losses = losses_of(subject.model)
     ignored = [ignored_class(loss) for loss in losses] + [None] * len(targets)
-    return [_label(target, left_out) for target, left_out in zip(targets, ignored, strict=False)]
+    weights = _weights_of(subject)
+    return [_label(target, left_out, weights) for target, left_out in zip(targets, ignored, strict=False)]
 
 
-def _label(array: Any, ignored: int | None) -> dict[str, Any]:
+def _weights_of(subject: Subject) -> Any:
+    """The weight of each sample as it was passed; None where all count alike."""
+    if subject.dataset is None:
+        return subject.request.sample_weight
+    elements = pipeline.sliced(subject.dataset)
+    return elements[2] if isinstance(elements, tuple) and len(elements) > 2 else None
+
+
+def _label(array: Any, ignored: int | None, weights: Any) -> dict[str, Any]:
     """Facts of one target; None, for an output without one, has no values."""
     if array is None:
         array = np.empty((0,))
@@ -142,16 +151,31 @@ def _label(array: Any, ignored: int | None) -> dict[str, Any]:
     few = math.prod(shape) <= _LABELS and hasattr(array, "dtype")
     values = np.asarray(array) if few else rows(array)
     facts: dict[str, Any] = {
-        "shape": list(shape[1:]), "dtype": str(values.dtype), "low": None, "high": None, "is_whole": False,
-        "is_one_hot": False, "read": len(values), "samples": shape[0],
+        "shape": list(shape[1:]), "dtype": str(values.dtype), "low": None, "high": None, "low_counted": None,
+        "high_counted": None, "is_whole": False, "is_one_hot": False, "read": len(values), "samples": shape[0],
     }  # fmt: skip
     if values.dtype.kind not in "biuf" or not values.size:
         return facts
     counted = values if ignored is None else values[values != ignored]
     if counted.size:
         facts |= {"low": float(np.min(counted)), "high": float(np.max(counted))}
+    weighty = _of_weight(values, weights) if ignored is None else None
+    if weighty is not None and weighty.size:
+        facts |= {"low_counted": float(np.min(weighty)), "high_counted": float(np.max(weighty))}
     whole = values.dtype.kind in "biu" or bool((np.floor(values[:100_000]) == values[:100_000]).all())
     return facts | {"is_whole": whole, "is_one_hot": is_one_hot(values[:1000])}
+
+
+def _of_weight(values: "np.ndarray[Any, Any]", weights: Any) -> "np.ndarray[Any, Any] | None":
+    """The labels whose weight is not 0; None where weights and labels can't be laid beside each other."""
+    if weights is None:
+        return values
+    if not hasattr(weights, "shape") or shape_of(weights)[:1] != (len(values),):
+        return None
+    flags = np.asarray(weights) != 0
+    if flags.ndim == values.ndim + 1 and flags.shape[-1] == 1:
+        flags = flags[..., 0]
+    return values[flags] if flags.shape == values.shape[: flags.ndim] else None
 
 
 def is_one_hot(values: "np.ndarray[Any, Any]") -> bool:

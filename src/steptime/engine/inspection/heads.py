@@ -1,5 +1,6 @@
 """Facts of the outputs: what they end in, and which loss sees them."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,10 +24,12 @@ class Ending:
     Attributes:
         activation: Name of the last activation; None when it can't be told.
         after: Names of the layers behind it.
+        softmax_over: Over how many units a softmax runs; None for another activation, or when it can't be told.
     """
 
     activation: str | None
     after: tuple[str, ...] = ()
+    softmax_over: int | None = None
 
 
 def read_heads(subject: Subject) -> list[dict[str, Any]]:
@@ -47,7 +50,10 @@ def read_heads(subject: Subject) -> list[dict[str, Any]]:
         tensors = [(tuple(t.shape), str(t.dtype)) for t in graph.outputs]
     else:
         traced = trace.traced(subject)
-        ends = [Ending(activation=end.activation, after=end.after) for end in traced.ends]
+        ends = [
+            Ending(activation=end.activation, after=end.after, softmax_over=end.softmax_over)
+            for end in traced.ends
+        ]
         tensors = [(end.shape, end.dtype) for end in traced.ends]
     names = getattr(model, "output_names", None) or [f"output_{n}" for n in range(len(ends))]
     losses = losses_of(model) if len(losses_of(model)) == len(ends) else [model.loss] * len(ends)
@@ -59,6 +65,7 @@ def read_heads(subject: Subject) -> list[dict[str, Any]]:
             "dtype": dtype,
             "activation": end.activation,
             "after": list(end.after),
+            "softmax_over": end.softmax_over,
             "rescued": end.activation in ("softmax", "sigmoid")
             and not end.after
             and dtype == dtype_of_loss(loss),
@@ -87,8 +94,21 @@ def _ending(graph: "private_keras.Graph", tensor: Any, after: tuple[str, ...] = 
     if kind in _SAME_VALUES:
         return _ending(graph, node.inputs[0], (operation.name, *after))
     if kind == "TimeDistributed":
-        return Ending(activation=_activation_of(operation.layer), after=(operation.name, *after))
-    return Ending(activation=_activation_of(operation), after=after)
+        return Ending(
+            activation=_activation_of(operation.layer),
+            after=(operation.name, *after),
+            softmax_over=tensor.shape[-1] if isinstance(operation.layer, keras.layers.Dense) else None,
+        )
+    activation = _activation_of(operation)
+    over = _softmax_over(operation, tensor.shape) if activation == "softmax" else None
+    return Ending(activation=activation, after=after, softmax_over=over)
+
+
+def _softmax_over(operation: Any, shape: Any) -> int | None:
+    """Over how many units a softmax runs: those of the last axis, unless it is told another one."""
+    axes = getattr(operation, "axis", -1) if type(operation).__name__ == "Softmax" else -1
+    sizes = [shape[axis] for axis in (axes if isinstance(axes, (tuple, list)) else (axes,))]
+    return None if None in sizes else math.prod(sizes)
 
 
 def _activation_of(operation: Any) -> str | None:

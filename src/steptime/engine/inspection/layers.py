@@ -1,5 +1,6 @@
 """Facts of layers, optimizer and the way steps are executed."""
 
+import math
 from typing import Any
 
 import keras
@@ -87,10 +88,22 @@ def read_batch_norms(subject: Subject) -> list[dict[str, Any]]:
             "momentum": float(layer.momentum),
             # Trained averages are never exactly what they start with.
             "is_fresh": not np.any(keras.ops.convert_to_numpy(layer.moving_mean)),
+            "positions": _positions(layer),
         }
         for layer in subject.layers()
         if isinstance(layer, keras.layers.BatchNormalization) and layer.trainable
     ]
+
+
+def _positions(layer: Any) -> int | None:
+    """How many values of a channel one sample gives: 1 for a vector, the pixels of a map."""
+    try:
+        shape = tuple(layer.input.shape)
+    except (AttributeError, ValueError):  # it was called in Python, or in several places
+        shape = (None,) * (layer.input_spec.ndim or 0)
+    axis = layer.axis % len(shape) if shape else 0
+    sizes = [size for place, size in enumerate(shape) if place not in (0, axis)]
+    return None if None in sizes or not shape else math.prod(sizes)
 
 
 def read_flat_dense(subject: Subject) -> list[dict[str, Any]]:

@@ -18,7 +18,8 @@ _TOO_LARGE = "the model has {layers} layers, and tracing it would take too long"
 # Through these no gradient flows, or it does only in part; a model without them and without own layers is connected.
 _UNSURE = ("Lambda", "StopGradient", "Argmax", "Argmin", "OneHot", "Round", "Floor", "Sign", "Cast")
 _PASS_ON = ("Identity", "Cast", "Reshape", "Squeeze", "ExpandDims", "Transpose", "StopGradient")
-_LINEAR = ("BiasAdd", "MatMul", "BatchMatMulV2", "Conv2D", "AddV2", "Einsum", "Conv3D")
+_PRODUCTS = ("MatMul", "BatchMatMulV2", "Conv2D", "Einsum", "Conv3D")
+_SUMS = ("BiasAdd", "AddV2")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,12 +28,14 @@ class End:
 
     Attributes:
         activation: softmax, sigmoid, relu, tanh or linear; None when it can't be told.
+        softmax_over: Over how many units a softmax runs; None for another end.
         after: Operations behind it.
         shape: With None for the samples.
         dtype: Its name.
     """
 
     activation: str | None
+    softmax_over: int | None
     after: tuple[str, ...]
     shape: tuple[int | None, ...]
     dtype: str
@@ -126,17 +129,47 @@ def _end(tensor: Any) -> End:
     after: list[str] = []
     while True:
         if private_keras.logits_behind(tensor) is not None:
-            kind = tensor.op.type.lower()
-            activation = kind if kind in ("softmax", "sigmoid") else None
-            return End(activation=activation, after=tuple(after), shape=shape, dtype=dtype)
-        kind = tensor.op.type
-        if kind not in _PASS_ON:
             break
-        after.append(kind)
+        if tensor.op.type not in _PASS_ON:
+            break
+        after.append(tensor.op.type)
         tensor = tensor.op.inputs[0]
-    known = {"Softmax": "softmax", "Sigmoid": "sigmoid", "Relu": "relu", "Tanh": "tanh"}
-    activation = known.get(kind, "linear" if kind in _LINEAR else None)
-    return End(activation=activation, after=tuple(after), shape=shape, dtype=dtype)
+    kind = tensor.op.type
+    if private_keras.logits_behind(tensor) is not None:
+        activation = {"Softmax": "softmax", "Sigmoid": "sigmoid"}.get(kind)
+    else:
+        known = {"Softmax": "softmax", "Sigmoid": "sigmoid", "Relu": "relu", "Tanh": "tanh"}
+        activation = known.get(kind, "linear" if _is_linear(tensor) else None)
+    return End(
+        activation=activation,
+        softmax_over=tensor.shape[-1] if activation == "softmax" else None,
+        after=tuple(after),
+        shape=shape,
+        dtype=dtype,
+    )
+
+
+def _is_linear(tensor: Any) -> bool:
+    """Whether it is what a layer of weights computes; a sum or product of other things may hold probabilities."""
+    operands = tensor.op.inputs
+    if tensor.op.type in _SUMS:
+        return any(_is_product(one) and _is_weight(other) for one, other in (operands, operands[::-1]))
+    return _is_product(tensor)
+
+
+def _is_product(tensor: Any) -> bool:
+    tensor = _behind(tensor)
+    return tensor.op.type in _PRODUCTS and any(_is_weight(operand) for operand in tensor.op.inputs)
+
+
+def _is_weight(tensor: Any) -> bool:
+    return str(_behind(tensor).op.type) == "ReadVariableOp"
+
+
+def _behind(tensor: Any) -> Any:
+    while tensor.op.type in _PASS_ON:
+        tensor = tensor.op.inputs[0]
+    return tensor
 
 
 def _specification(subject: Subject) -> Any:

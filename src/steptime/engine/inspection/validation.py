@@ -1,6 +1,7 @@
 """Facts of the validation data: are they the training data, and do they show the same classes?"""
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ import tensorflow as tf
 
 from steptime.engine.inspection import pipeline
 from steptime.engine.inspection.data import arrays_of, classes_of
+from steptime.engine.inspection.losses import loss_name, losses_of
 from steptime.engine.inspection.sample import leaves, rows, shape_of
 from steptime.engine.inspection.subject import DoesNotApply, NotKnown, Subject
 
@@ -41,33 +43,48 @@ def read_validation(subject: Subject) -> dict[str, Any]:
     if x_val is subject.request.x:
         return _same("object")
     x, _ = arrays_of(subject)
-    train, held = leaves(x), leaves(x_val)
-    if len(train) != len(held) or not train or shape_of(train[0][1])[1:] != shape_of(held[0][1])[1:]:
+    train, held = [leaf for _, leaf in leaves(x)], [leaf for _, leaf in leaves(x_val)]
+    if not train or [shape_of(leaf)[1:] for leaf in train] != [shape_of(leaf)[1:] for leaf in held]:
         raise NotKnown("training and validation inputs have different forms")
-    return _compared(train[0][1], held[0][1])
+    return _compared(train, held)
 
 
 def _same(how: str) -> dict[str, Any]:
     return {"same": how, "overlap_share": None, "compared": None, "samples": None, "numbers": None}
 
 
-def _compared(train: Any, held: Any) -> dict[str, Any]:
-    shape = shape_of(held)
-    facts = {"same": None, "overlap_share": None, "samples": shape[0], "numbers": math.prod(shape[1:])}
-    some = rows(held, most_rows=_COMPARED)
-    facts["compared"] = len(some)
-    if shape_of(train) == shape and np.array_equal(some, rows(train, most_rows=_COMPARED)):
+def _compared(train: list[Any], held: list[Any]) -> dict[str, Any]:
+    """Compare samples as a whole: one input alone, such as a mask, may well be the same in all of them."""
+    shapes = [shape_of(leaf) for leaf in held]
+    numbers = sum(math.prod(shape[1:]) for shape in shapes)
+    facts = {"same": None, "overlap_share": None, "samples": shapes[0][0], "numbers": numbers}
+    # The same rows of each input, also where one has large ones.
+    most = min(len(rows(leaf, most_rows=_COMPARED)) for leaf in held)
+    some = [rows(leaf, most_rows=most) for leaf in held]
+    facts["compared"] = len(some[0])
+    if [shape_of(leaf) for leaf in train] == shapes and all(
+        np.array_equal(part, rows(leaf, most_rows=most)) for part, leaf in zip(some, train, strict=True)
+    ):
         return facts | {"same": "values", "overlap_share": 1.0}
-    whole = isinstance(train, (np.ndarray, tf.Tensor)) and not isinstance(train, np.memmap)
-    if not whole or shape_of(train)[0] > _HASHED_ROWS:
+    whole = all(
+        isinstance(leaf, (np.ndarray, tf.Tensor)) and not isinstance(leaf, np.memmap) for leaf in train
+    )
+    if not whole or shape_of(train[0])[0] > _HASHED_ROWS:
         raise NotKnown("the training data are too large to look for each validation sample among them")
-    values = np.asarray(train)
-    if values.nbytes > _HASHED_BYTES or values.dtype != some.dtype:
+    values = [np.asarray(leaf) for leaf in train]
+    if sum(leaf.nbytes for leaf in values) > _HASHED_BYTES or [leaf.dtype for leaf in values] != [
+        part.dtype for part in some
+    ]:
         raise NotKnown(
             "the training data are too large, or of another dtype, to look for validation samples among them"
         )
-    known = {hash(row.tobytes()) for row in values}
-    return facts | {"overlap_share": sum(hash(row.tobytes()) in known for row in some) / max(len(some), 1)}
+    known = set(_hashes(values))
+    return facts | {"overlap_share": sum(one in known for one in _hashes(some)) / max(len(some[0]), 1)}
+
+
+def _hashes(inputs: "list[np.ndarray[Any, Any]]") -> Iterator[int]:
+    """Hash each sample over all its inputs."""
+    return (hash(tuple(row.tobytes() for row in sample)) for sample in zip(*inputs, strict=True))
 
 
 def read_split(subject: Subject) -> dict[str, Any]:
@@ -80,7 +97,7 @@ def read_split(subject: Subject) -> dict[str, Any]:
     request = subject.request
     if not request.validation_split or request.validation_data is not None:
         raise DoesNotApply("there is no validation_split")
-    classes = classes_of(request.y)
+    classes = classes_of(request.y) if _takes_classes(subject) else None
     facts: dict[str, Any] = {"share": float(request.validation_split), "unseen_share": None, "distance": None}
     if classes is None:
         classes, is_class = _bins(request.y), False
@@ -100,6 +117,12 @@ def read_split(subject: Subject) -> dict[str, Any]:
     if is_class:
         facts["unseen_share"] = float(shares[1][counted[0] == 0].sum())
     return facts
+
+
+def _takes_classes(subject: Subject) -> bool:
+    """Whether a loss reads labels as classes; to any other one a whole number is a quantity."""
+    names = (loss_name(loss) or "" for loss in losses_of(subject.model))
+    return any(name.lower().replace("_", "").endswith("crossentropy") for name in names)
 
 
 def _bins(y: Any) -> "np.ndarray[Any, Any]":

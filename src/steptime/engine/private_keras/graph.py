@@ -68,7 +68,9 @@ def graph_of(model: Any) -> Graph | None:
 def changed_trainable(model: keras.Model) -> tuple[list[Any], list[Any]]:
     """Variables that the optimizer was built for and that no longer train, and those that train without it.
 
-    Keras builds the optimizer with the first step after compile, for what is trainable then.
+    Keras builds the optimizer with the first step after compile, for what is trainable then. A model that was
+    loaded, or compiled with an optimizer that is in use, has a built one as well, but no step yet: its first step will
+    leave out what is frozen by then.
     """
     optimizer = model.optimizer
     if isinstance(optimizer, keras.optimizers.LossScaleOptimizer):
@@ -77,7 +79,10 @@ def changed_trainable(model: keras.Model) -> tuple[list[Any], list[Any]]:
         return [], []
     known = {id(variable): variable for variable in optimizer._trainable_variables}
     now = {id(variable): variable for variable in model.trainable_variables}
-    return [known[key] for key in known if key not in now], [now[key] for key in now if key not in known]
+    has_step = model.train_function is not None
+    return [known[key] for key in known if has_step and key not in now], [
+        now[key] for key in now if key not in known
+    ]
 
 
 def forget_losses(model: keras.Model) -> None:

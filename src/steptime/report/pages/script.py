@@ -2,11 +2,11 @@
 
 import dataclasses
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
 from steptime import units
-from steptime.diagnosis.model.rule import SEVERITIES, LintReport
+from steptime.diagnosis.model.rule import SEVERITIES, LintFinding, LintReport
 from steptime.record.schema import Proof, RunRecord
 from steptime.report.document import Document, Heading, Part, Table
 from steptime.report.pages.lints import lines_of
@@ -44,7 +44,12 @@ def script_summary(record: RunRecord, calls: Sequence[ScriptCall], environment: 
     rows = [("script", _script_sentence(record, calls)), *_call_rows(calls)]
     if not calls:
         rows += _rows_without_calls(record)
-    found = [*environment, *model_findings(calls)]
+    errors = model_findings(calls, only=("error",))
+    found = [
+        *errors,
+        *environment,
+        *model_findings(calls, only=[one for one in SEVERITIES if one != "error"]),
+    ]
     for text, fix in found[:_MOST_FINDINGS]:
         rows += [("finding", text), ("", fix)]
     if len(found) > _MOST_FINDINGS:
@@ -52,16 +57,29 @@ def script_summary(record: RunRecord, calls: Sequence[ScriptCall], environment: 
     return Document(title="", parts=(Table(columns=_PLAIN, rows=tuple(rows)),))
 
 
-def model_findings(calls: Sequence[ScriptCall]) -> tuple[Advice, ...]:
-    """Return the findings about models and data of all calls, each kind once, errors first."""
-    kinds = {
-        finding.kind: finding
-        for call in reversed(calls)
+def model_findings(calls: Sequence[ScriptCall], only: Container[str] = SEVERITIES) -> tuple[Advice, ...]:
+    """Return the findings about models and data of all calls: the gravest of each kind, errors first.
+
+    Args:
+        calls: The ``fit`` calls, in their order.
+        only: The severities that are wanted.
+    """
+    found = [
+        (call.record.call.number if call.record.call else number, finding)
+        for number, call in enumerate(calls, 1)
         if call.lints is not None
         for finding in call.lints.findings
-    }
-    ordered = sorted(kinds.values(), key=lambda finding: SEVERITIES.index(finding.severity))
-    return tuple((what, fix.strip()) for what, fix in (lines_of(finding) for finding in ordered))
+    ]
+    found.sort(key=lambda one: SEVERITIES.index(one[1].severity))  # of equals the first call stays the first
+    kinds: dict[str, tuple[int, LintFinding]] = {}
+    for number, finding in found:
+        kinds.setdefault(finding.kind, (number, finding))
+    return tuple(_advice(number, finding) for number, finding in kinds.values() if finding.severity in only)
+
+
+def _advice(number: int, finding: LintFinding) -> Advice:
+    what, fix = lines_of(finding)
+    return f"fit {number}: {what}", fix.strip()
 
 
 def _call_rows(calls: Sequence[ScriptCall]) -> list[tuple[str, str]]:

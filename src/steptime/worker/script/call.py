@@ -137,12 +137,11 @@ class FitCall:
         if not self.watch.blocks:
             return None
         loop = self.watch.main_loop()
-        graphs = self.watch.graphs.get(loop) or self.measuring.earlier_graphs(
-            self.model, loop, self.planned_device
+        graphs = self.measuring.with_earlier_graphs(
+            self.model, loop, self.planned_device, self.watch.graphs.get(loop, ())
         )
         if not graphs and loop != XLA:
             return None
-        self.measuring.keep_graphs(self.model, loop, self.planned_device, graphs)
         variables = [*self.model.variables, *_values(getattr(self.model.optimizer, "variables", ()))]
         proof = make_proof(graphs, variables, self.planned_device, is_xla_program=loop == XLA)
         strategy = getattr(self.model, "distribute_strategy", None)

@@ -9,12 +9,15 @@ _PACKAGE = str(Path(__file__).parents[2]) + os.sep
 
 def without_ours(trace: types.TracebackType | None) -> types.TracebackType | None:
     """Return a traceback without the frames of steptime and of what started the script."""
-    if trace is None:
-        return None
-    rest = without_ours(trace.tb_next)
-    if _is_ours(trace.tb_frame.f_code.co_filename):
-        return rest
-    return types.TracebackType(rest, trace.tb_frame, trace.tb_lasti, trace.tb_lineno)
+    kept = []
+    while trace is not None:
+        if not _is_ours(trace.tb_frame.f_code.co_filename):
+            kept.append(trace)
+        trace = trace.tb_next
+    rest = None
+    for one in reversed(kept):
+        rest = types.TracebackType(rest, one.tb_frame, one.tb_lasti, one.tb_lineno)
+    return rest
 
 
 def clean(error: BaseException) -> None:

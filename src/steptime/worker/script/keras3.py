@@ -2,8 +2,11 @@
 
 import dataclasses
 import functools
+import inspect
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
+
+from steptime.worker.script import frames
 
 if TYPE_CHECKING:
     from steptime.engine.observer import Observer
@@ -24,7 +27,11 @@ def replace_methods(keras: ModuleType, session: "Session") -> None:
 
     @functools.wraps(stock_fit)
     def fit(self: Any, *args: Any, **kwargs: Any) -> Any:
-        return _fit(session, stock_fit, self, args, kwargs)
+        try:
+            return _fit(session, stock_fit, self, args, kwargs)
+        except BaseException as error:
+            frames.clean(error)  # a script may print it itself; `raise` alone does not add this frame again
+            raise
 
     model_class.fit = fit
     if session.plan.settings.loop == "keras":
@@ -38,9 +45,24 @@ def _engines(name: str, stock: Any) -> Any:
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         from steptime.engine import install
 
-        return getattr(install, name)(self, *args, **kwargs)
+        if not _keras_takes(stock, self, args, kwargs):
+            return stock(self, *args, **kwargs)  # Keras says in its own words what is wrong
+        try:
+            return getattr(install, name)(self, *args, **kwargs)
+        except BaseException as error:
+            frames.clean(error)
+            raise
 
     return call
+
+
+def _keras_takes(stock: Any, model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether Keras declares all arguments of a call: the engine knows more of them than a script may use."""
+    try:
+        bound = inspect.signature(stock).bind(model, *args, **kwargs)
+    except TypeError:
+        return False
+    return not bound.arguments.get("kwargs")  # what `evaluate` takes by any name, and looks at itself
 
 
 def _fit(session: "Session", stock: Any, model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -48,10 +70,9 @@ def _fit(session: "Session", stock: Any, model: Any, args: tuple[Any, ...], kwar
     from steptime.engine.fit import run_fit
     from steptime.engine.request import FitRequest
 
-    try:
-        request = FitRequest(*args, **kwargs)
-    except TypeError:
+    if not _keras_takes(stock, model, args, kwargs):
         return stock(model, *args, **kwargs)  # Keras says in its own words what is wrong
+    request = FitRequest(*args, **kwargs)
     settings = session.plan.settings
     exact_kernels: dict[str, bool | str] = {"auto": "auto", "on": True, "off": False}
 

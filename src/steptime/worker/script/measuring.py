@@ -17,7 +17,7 @@ from steptime.plan.plan import Plan
 from steptime.record.files import write_arrays
 from steptime.record.schema import DeviceUse, Environment, Memory
 from steptime.record.store import DEVICE_FILE
-from steptime.worker.proof import short_device
+from steptime.worker.proof import has_compute_ops, short_device
 from steptime.worker.script.inspection import Inspection
 from steptime.worker.surroundings import describe_surroundings, peak_device_bytes, peak_process_bytes
 
@@ -66,14 +66,19 @@ class Measuring:
         """Return the number of the call that begins now, from 1."""
         return next(self._numbers)
 
-    def earlier_graphs(self, model: Any, loop: str, device: str) -> tuple[Any, ...]:
-        """Return the graphs that an earlier call of the same model kept: TensorFlow keeps them only the first time."""
-        graphs: tuple[Any, ...] = self._graphs.get(model, {}).get((loop, device), ())
-        return graphs
+    def with_earlier_graphs(
+        self, model: Any, loop: str, device: str, graphs: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        """Return the graphs in which a model's steps run: those of earlier calls, and the call's own.
 
-    def keep_graphs(self, model: Any, loop: str, device: str, graphs: tuple[Any, ...]) -> None:
-        """Keep the graphs of a model's steps for its next call."""
-        self._graphs.setdefault(model, {})[loop, device] = graphs
+        TensorFlow keeps a graph only the first time it runs, so a later call has the step's graph from an earlier one.
+        What it leaves itself are graphs that make its data set, or those of what it was first to run, such as a
+        validation.
+        """
+        earlier = self._graphs.setdefault(model, {})
+        known = earlier.get((loop, device), ())
+        earlier[loop, device] = (*known, *graphs) if has_compute_ops(graphs) else known or graphs
+        return earlier[loop, device]
 
     def environment(self) -> Environment:
         """Return what the script runs on; gathered once."""

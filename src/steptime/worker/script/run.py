@@ -9,6 +9,7 @@ import threading
 import types
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
+from typing import NoReturn
 
 from steptime.errors import SteptimeError
 from steptime.plan.plan import LAUNCHED_VARIABLE, Plan
@@ -20,8 +21,8 @@ from steptime.worker.script.session import Session
 _PR_SET_PDEATHSIG = 1  # prctl(2)
 
 
-def run_script(folder: Path, plan: Plan, created: str, origin_ns: int) -> int:
-    """Run a script to its end and return its exit code.
+def run_script(folder: Path, plan: Plan, created: str, origin_ns: int) -> NoReturn:
+    """Run a script to its end, and end as Python does: what is open is written, objects are finalised.
 
     Args:
         folder: Its run folder.
@@ -30,7 +31,7 @@ def run_script(folder: Path, plan: Plan, created: str, origin_ns: int) -> int:
         origin_ns: When this process was started, on the clock of ``perf_counter_ns``.
 
     Raises:
-        SystemExit: The script ended itself; Python makes the exit code of it.
+        SystemExit: Always, with the exit code or what the script said itself.
     """
     _die_with_the_launcher()
     # Whatever the script starts has nothing to do with when this process was started.
@@ -46,25 +47,26 @@ def run_script(folder: Path, plan: Plan, created: str, origin_ns: int) -> int:
     except BaseException as raised:  # noqa: BLE001 - every end of a script is recorded
         error = raised
     if not session.is_own_process:  # the script forked, and this is the child at its end
-        return _leave(error)
+        _leave(error)
     if error is not None:
         frames.clean(error)
     place = frames.place_of(error, session.source) if error is not None else None
     session.conclude(outcome_of_script(error, place))
-    return _leave(error)
+    _leave(error)
 
 
 def _execute(plan: Plan, path: Path, folder: Path, session: Session) -> None:
     """Run the script with ``sys.argv``, ``sys.path[0]`` and ``__main__`` as ``python script.py`` makes them."""
     sys.argv = [plan.workload.target, *plan.workload.arguments]
     if not sys.flags.safe_path:
-        sys.path[0] = str(path.resolve().parent)
+        # Python's own first entry, the working directory, is gone since this process was started.
+        sys.path.insert(0, str(path.resolve().parent))
     module = types.ModuleType("__main__")
     if path.suffix == NOTEBOOK_SUFFIX:
         from steptime.worker.script.notebook import Shell, convert_notebook
 
         path = session.source = convert_notebook(path, folder)
-        module.__dict__["get_ipython"] = lambda: Shell(module)
+        module.__dict__.update(get_ipython=lambda: Shell(module, session.say), display=print)
     module.__file__ = str(path)
     module.__loader__ = SourceFileLoader("__main__", str(path))
     module.__dict__.update(__builtins__=builtins, __annotations__={}, __cached__=None)
@@ -75,21 +77,24 @@ def _execute(plan: Plan, path: Path, folder: Path, session: Session) -> None:
 
 def _wait_for_threads() -> None:
     """Wait for the script's threads, as Python does at its end: they may still train."""
+    # What Python calls first tells the idle threads of pools that were left open to end.
+    for tell in reversed(list(getattr(threading, "_threading_atexits", ()))):
+        tell()
     for thread in threading.enumerate():
         if thread is not threading.main_thread() and not thread.daemon:
             thread.join()
 
 
-def _leave(error: BaseException | None) -> int:
+def _leave(error: BaseException | None) -> NoReturn:
     """End as Python ends a script: with its traceback, which a script may have its own way to show."""
     if error is None:
-        return 0
+        sys.exit(0)
     if isinstance(error, SystemExit):
         raise error
     if isinstance(error, SteptimeError):
-        return error.exit_code  # the one who started this process says it
+        sys.exit(error.exit_code)  # the one who started this process says it
     sys.excepthook(type(error), error, error.__traceback__)
-    return 130 if isinstance(error, KeyboardInterrupt) else 1
+    sys.exit(130 if isinstance(error, KeyboardInterrupt) else 1)
 
 
 def _die_with_the_launcher() -> None:
