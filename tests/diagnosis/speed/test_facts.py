@@ -9,6 +9,7 @@ from steptime.diagnosis.speed.catalogue import SPEED_FACTS
 from steptime.diagnosis.speed.evaluate import evaluate
 from steptime.diagnosis.speed.facts import speed_facts
 from steptime.diagnosis.speed.rules import RULES
+from steptime.plan.settings import Settings, change
 from steptime.record.operations import Busy, Copy, LayerTime
 from steptime.record.profile import CallbackCost, Layer, Loop, Pipeline, Stage
 from steptime.record.schema import DeviceUse
@@ -220,6 +221,16 @@ def test_threads_left_to_tensorflow_are_as_many_as_processors() -> None:
     assert found.get("threads") == 8
     assert found.get("cores_usable") == 2.0
     assert "too-many-threads" in {finding.kind for finding in evaluate(RULES, found).findings}
+
+
+@pytest.mark.parametrize(("quota", "threads"), [(0.5, "1"), (1.5, "1"), (2.0, "2")])
+def test_threads_are_set_to_whole_processors(quota: float, threads: str) -> None:
+    found = facts(record=with_host(usable_cores=8, cpu_quota_cores=quota, physical_cores=16))
+    remedies = {finding.kind: finding.remedy for finding in evaluate(RULES, found).findings}
+
+    patch = remedies["too-many-threads"].patch
+    assert change(Settings(), patch, "a rule").threads == int(threads)
+    assert patch["threads"] == threads
 
 
 def test_a_record_without_a_profile_says_what_it_can_and_names_the_command() -> None:

@@ -99,11 +99,12 @@ def test_a_rule_is_silent_close_to_its_cases(rule: SpeedRule) -> None:
 
 @pytest.mark.parametrize("rule", RULES, ids=KINDS)
 def test_every_patch_is_one_that_settings_take(rule: SpeedRule) -> None:
-    known = {"batch_size_next": 64, "cores_usable": 2, "half_precision": "mixed_bfloat16"}
+    known = {"batch_size_next": 2048, "threads_next": 1, "half_precision": "mixed_bfloat16"}
     for case in rule.fires:
         for finding in evaluate(RULES, speed_facts({**known, **case})).findings:
             if finding.kind == rule.kind:
                 change(Settings(), finding.remedy.patch, "a rule")
+                assert "2,048" not in " ".join(finding.remedy.lines)
 
 
 @pytest.mark.parametrize("rule", RULES, ids=KINDS)

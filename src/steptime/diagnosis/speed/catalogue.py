@@ -67,6 +67,7 @@ SPEED_FACTS: dict[str, str] = {
     "cores_usable": "processor threads whose worth of time this process may use: affinity and quota",
     "physical_cores": "physical cores of the machine",
     "threads": "threads inside one op",
+    "threads_next": "threads inside one op for which there are processors",
     "inter_threads": "ops that run at once",
     "other_work_share": "share of the device that others' processes used during the run",
     "own_work_share": "share of the device that this run used",

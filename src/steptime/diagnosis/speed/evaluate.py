@@ -13,6 +13,7 @@ from steptime.diagnosis.speed.rule import (
     Way,
     filled,
     shown,
+    typed,
 )
 from steptime.diagnosis.text import Text
 from steptime.environment.facts import DOES_NOT_APPLY, Facts
@@ -118,8 +119,8 @@ def _remedy(rule: SpeedRule, facts: Facts) -> Remedy:
     fits = (way for way in rule.ways if way.where is None or way.where.judge(situation).holds)
     way: Way = next(fits, rule.ways[-1])
     return Remedy(
-        lines=tuple(filled(line, facts) for line in way.lines),
-        patch={key: filled(value, facts) for key, value in way.patch.items()},
+        lines=tuple(typed(line, facts) for line in way.lines),
+        patch={key: typed(value, facts) for key, value in way.patch.items()},
         changes_results=way.changes_results,
     )
 

@@ -1,5 +1,6 @@
 """What the rules may ask, from what was measured of a run; what was not is unknown, with the command for it."""
 
+import math
 from collections.abc import Mapping
 
 from steptime.analysis.anatomy import Anatomy
@@ -93,6 +94,7 @@ def _of_host(record: RunRecord) -> Known:
         "physical_cores": host.get("physical_cores"),
         # Left to itself, TensorFlow starts as many threads as the process may run on processors.
         "threads": settings.threads or usable,
+        "threads_next": max(1, math.floor(cores)) if cores else None,
         "inter_threads": settings.inter_threads or usable,
     }
 
