@@ -67,6 +67,12 @@ def test_a_consequence_is_not_reported_beside_its_cause() -> None:
     assert [finding.kind for finding in evaluate(rules, facts()).findings] == ["cause"]
 
 
+def test_saving_the_model_does_not_hide_a_callback_that_costs_more() -> None:
+    found = facts(checkpoint="ModelCheckpoint", checkpoint_s=0.001, input_s=0.0)
+
+    assert kinds(found) == ["callback-share", "checkpoint-share"]
+
+
 def test_a_cause_that_is_worth_nothing_explains_nothing() -> None:
     rules = (rule("cause", saves="host_s", explains=("effect",)), rule("effect"))
 
