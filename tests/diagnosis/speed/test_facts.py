@@ -107,6 +107,27 @@ def test_callbacks_are_those_of_the_person_and_saving_is_apart() -> None:
     assert found.get("checkpoint") == "ModelCheckpoint"
 
 
+def test_what_callbacks_do_between_epochs_is_no_part_of_the_step_but_of_the_training() -> None:
+    costs = (CallbackCost(name="ModelCheckpoint", by="person", step_s=0.0, epoch_s=18.75, saves=True),)
+    found = facts(make_profile(callbacks=costs, validation=None))
+    (saving,) = (f for f in evaluate(RULES, found).findings if f.kind == "checkpoint-share")
+
+    assert found.get("checkpoint_epoch_s") == pytest.approx(0.010)
+    assert saving.saves_share == pytest.approx(0.010 / (found.get("step_s") + 0.010))
+    assert "save_freq='epoch'" not in " ".join(saving.remedy.lines)
+
+
+def test_a_checkpoint_within_epochs_is_to_be_written_at_their_ends() -> None:
+    costs = (CallbackCost(name="ModelCheckpoint", by="person", step_s=0.004, epoch_s=None, saves=True),)
+    (saving,) = (
+        f
+        for f in evaluate(RULES, facts(make_profile(callbacks=costs))).findings
+        if f.kind == "checkpoint-share"
+    )
+
+    assert "save_freq='epoch'" in " ".join(saving.remedy.lines)
+
+
 def test_without_callbacks_it_is_known_that_they_take_no_time() -> None:
     fine = {check["kind"] for check in evaluate(RULES, facts()).fine}
 

@@ -175,8 +175,11 @@ def _of_profile(profile: Profile, anatomy: Anatomy) -> Known:
 
 
 def _of_callbacks(callbacks: tuple[CallbackCost, ...], steps: int | None) -> Known:
-    def step_s(cost: CallbackCost) -> float:
-        return cost.step_s + ((cost.epoch_s or 0.0) / steps if steps else 0.0)
+    def between_s(cost: CallbackCost | None) -> float:
+        return (cost.epoch_s or 0.0) / steps if cost and steps else 0.0
+
+    def step_s(cost: CallbackCost | None) -> float:
+        return (cost.step_s if cost else 0.0) + between_s(cost)
 
     own = [cost for cost in callbacks if cost.by == "person"]
     saving = max((cost for cost in own if cost.saves), key=step_s, default=None)
@@ -184,9 +187,12 @@ def _of_callbacks(callbacks: tuple[CallbackCost, ...], steps: int | None) -> Kno
     return {
         # Without callbacks of the person's the answer is known: they take no time.
         "slowest_callback": slowest.name if slowest else "none",
-        "slowest_callback_s": step_s(slowest) if slowest else 0.0,
+        "slowest_callback_s": step_s(slowest),
+        "slowest_callback_epoch_s": between_s(slowest),
         "checkpoint": saving.name if saving else "none",
-        "checkpoint_s": step_s(saving) if saving else 0.0,
+        "checkpoint_s": step_s(saving),
+        "checkpoint_epoch_s": between_s(saving),
+        "callbacks_epoch_s": sum(between_s(cost) for cost in own),
     }
 
 
