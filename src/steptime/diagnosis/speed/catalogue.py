@@ -32,6 +32,7 @@ SPEED_FACTS: dict[str, str] = {
     "loop_asked": "loop that was asked for",
     "eager": "whether steps run eagerly, op by op from Python",
     "xla": "whether XLA compiles the training step",
+    "compiled_by": "who compiled the model: settings or workload",
     "layers_without_xla": "layers that keep Keras from using XLA",
     "retraces": "number of times the step was traced again after the first block",
     "retrace_s": "time that tracing again took, per step",

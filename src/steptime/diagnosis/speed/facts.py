@@ -74,6 +74,7 @@ def _of_record(record: RunRecord) -> Known:
         "steps_per_epoch": job.steps_per_epoch if job else None,
         "parameters": job.parameters if job else None,
         "optimizer": job.optimizer if job else None,
+        "compiled_by": job.compiled_by if job else None,
         "loop": _loop(record),
     }
     return {**asked, **told, **_of_host(record), **_of_devices(record), **_of_epochs(record)}
