@@ -20,14 +20,13 @@ _PYTHON = ("PyFunc", "EagerPyFunc", "PyFuncStateless")
 _SILENT = ("Options", "Model", "Variant", "Restructured")
 
 
-def describe_pipeline(source: Source, elements: int | None) -> Pipeline:
+def describe_pipeline(source: Source) -> Pipeline:
     """Return what can be said about a source of batches without training on it.
 
     A generator is not read: each of its batches is training data that would be lost.
 
     Args:
         source: The data of a job.
-        elements: Batches in a pass; None when it does not tell.
     """
     batches = list(_batches(source))
     shapes = Counter(_shape_of(batch) for batch in batches)
@@ -41,7 +40,7 @@ def describe_pipeline(source: Source, elements: int | None) -> Pipeline:
         batches_seen=len(batches),
         dtypes=tuple(_dtype(leaf) for leaf in first),
         batch_bytes=sum(_bytes(leaf) for leaf in first) if first else None,
-        elements=elements,
+        elements=_elements(source),
         workers=int(source.x.workers) if isinstance(source.x, keras.utils.PyDataset) else None,
     )
 
@@ -52,6 +51,18 @@ def _kind(source: Source) -> str:
     if isinstance(source.x, keras.utils.PyDataset):
         return "pydataset"
     return "dataset" if isinstance(source.x, tf.data.Dataset) else "arrays"
+
+
+def _elements(source: Source) -> int | None:
+    """Batches in a pass over all of the data, however few of them make an epoch."""
+    if isinstance(source.x, tf.data.Dataset):
+        count = int(source.x.cardinality())
+        return count if count >= 0 else None  # negative stands for endless and for unknown
+    if isinstance(source.x, keras.utils.PyDataset):
+        return source.x.num_batches
+    if source.is_arrays and source.batch_size:
+        return -(-len(present(source.x)[0]) // source.batch_size)
+    return None
 
 
 def _batches(source: Source) -> Iterator[Any]:
