@@ -54,6 +54,31 @@ def test_python_and_randomness_in_a_map_function_are_seen() -> None:
     assert (second.has_python, second.is_random) == (False, True)
 
 
+def test_all_the_pipelines_that_are_joined_are_followed() -> None:
+    labels = tf.data.Dataset.from_tensor_slices(Y)
+    images = tf.data.Dataset.from_tensor_slices(X).map(lambda x: x * 2.0)
+    dataset = tf.data.Dataset.zip((labels, images)).batch(8).with_options(tf.data.Options())
+
+    stages = describe_pipeline(Source(x=dataset)).stages
+
+    assert [(stage.name, stage.inputs) for stage in stages] == [
+        ("TensorSlice", ()),
+        ("TensorSlice", ()),
+        ("Map", (1,)),
+        ("Zip", (0, 2)),
+        ("Batch", (3,)),
+    ]
+
+
+def test_what_chooses_among_pipelines_is_none_of_them() -> None:
+    one = tf.data.Dataset.from_tensor_slices(Y)
+    dataset = tf.data.Dataset.sample_from_datasets([one, one.map(lambda y: y + 1)]).batch(8)
+
+    stages = describe_pipeline(Source(x=dataset)).stages
+
+    assert [stage.name for stage in stages] == ["TensorSlice", "Map", "DirectedInterleave", "Batch"]
+
+
 def test_lengths_that_vary_are_counted_by_shape() -> None:
     lengths = [3, 5, 3, 7]
     dataset = tf.data.Dataset.from_generator(

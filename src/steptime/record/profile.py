@@ -2,6 +2,7 @@
 
 History of the schema:
     1  first version
+    2  a stage names those that it reads; a batch's bytes are told by type
 """
 
 from collections.abc import Mapping
@@ -14,7 +15,7 @@ from steptime.record.files import write_json
 from steptime.record.versioned import read_versioned
 
 PROFILE_FILE = "profile.json"
-PROFILE_VERSION = 1
+PROFILE_VERSION = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +64,10 @@ class Stage:
     """One transformation of a tf.data pipeline."""
 
     name: str = described("Map, ParallelMap, Batch, Cache, Prefetch, Shuffle, Generator, ...")
+    inputs: tuple[int, ...] | None = described(
+        "places in the list of the stages that it reads, several where pipelines are joined; null for the one before",
+        default=None,
+    )
     parallel_calls: int | None = described(
         "calls at once; -1 is AUTOTUNE; null where it has none", default=None
     )

@@ -98,24 +98,33 @@ def _bytes(leaf: Any) -> int:
 
 
 def _stages(dataset: tf.data.Dataset) -> list[Stage]:
-    """The transformations of a data set, from its source on, read from its graph."""
-    chain: list[Stage] = []
-    current: Any = dataset
-    seen = set()
-    while current is not None and id(current) not in seen:
-        seen.add(id(current))
-        name = type(current).__name__.strip("_").removesuffix("Dataset")
-        if name and not name.startswith(_SILENT):
-            chain.append(_stage(name, current))
-        inputs: Sequence[Any] = current._inputs() if hasattr(current, "_inputs") else ()
-        current = inputs[0] if inputs else None
-    return list(reversed(chain))
+    """The transformations of a data set, each after those that it reads, from its graph."""
+    stages: list[Stage] = []
+    known: dict[int, tuple[int, ...]] = {}
+
+    def places(current: Any) -> tuple[int, ...]:
+        """Where a data set's elements come from: its own place, or of a silent one those of its inputs."""
+        if id(current) not in known:
+            name = type(current).__name__.strip("_").removesuffix("Dataset")
+            inputs: Sequence[Any] = current._inputs() if hasattr(current, "_inputs") else ()
+            # The first input of a choice among data sets says which is next; what makes it costs nothing.
+            read = inputs[1:] if name == "DirectedInterleave" else inputs
+            found = tuple(dict.fromkeys(place for each in read for place in places(each)))
+            if name and not name.startswith(_SILENT):
+                stages.append(_stage(name, current, found))
+                found = (len(stages) - 1,)
+            known[id(current)] = found
+        return known[id(current)]
+
+    places(dataset)
+    return stages
 
 
-def _stage(name: str, dataset: Any) -> Stage:
+def _stage(name: str, dataset: Any, inputs: tuple[int, ...]) -> Stage:
     operations = _operations(dataset)
     return Stage(
         name=name,
+        inputs=inputs,
         parallel_calls=_number(dataset, "_num_parallel_calls"),
         buffer_size=_number(dataset, "_buffer_size"),
         batch_size=_number(dataset, "_batch_size"),

@@ -300,14 +300,54 @@ def test_the_next_batch_is_the_first_with_which_the_device_is_busy(ratio: float,
     assert found.get("doubled_step_s") == pytest.approx(0.0098 * ratio)
 
 
-def test_from_generator_is_a_generator_though_it_is_a_dataset() -> None:
-    stages = (
+def of_pipeline(*stages: Stage):
+    return facts(make_profile(pipeline=Pipeline(kind="dataset", stages=stages)))
+
+
+def test_a_dataset_from_a_generator_has_maps_all_the_same() -> None:
+    found = of_pipeline(
         Stage(name="Tensor"),
         Stage(name="FlatMap", has_python=True),
+        Stage(name="Map"),
         Stage(name="Batch", batch_size=32),
     )
 
-    assert facts(make_profile(pipeline=Pipeline(kind="dataset", stages=stages))).get("source") == "generator"
+    assert (found.get("source"), found.get("from_generator")) == ("dataset", True)
+    assert (found.get("maps"), found.get("sequential_maps"), found.get("python_maps")) == (1, 1, False)
+
+
+def test_a_map_in_any_of_the_pipelines_that_are_joined_is_seen_where_it_stands() -> None:
+    found = of_pipeline(
+        Stage(name="Range", inputs=()),
+        Stage(name="Map", inputs=(0,)),
+        Stage(name="Range", inputs=()),
+        Stage(name="Cache", inputs=(2,)),
+        Stage(name="Batch", inputs=(3,), batch_size=8),
+        Stage(name="Zip", inputs=(1, 4)),
+    )
+
+    assert found.get("maps") == 1
+    assert found.get("cached_maps") is False
+    assert found.get("map_before_batch") is False
+
+
+def test_a_flat_map_has_no_parallel_calls_to_ask_for_but_its_random_numbers_count() -> None:
+    found = of_pipeline(
+        Stage(name="Range"),
+        Stage(name="FlatMap", is_random=True),
+        Stage(name="Interleave", parallel_calls=None),
+    )
+
+    assert (found.get("maps"), found.get("sequential_maps"), found.get("random_maps")) == (1, 1, True)
+
+
+@pytest.mark.parametrize(
+    ("last", "ends"), [(("Repeat", "Take"), True), (("Repeat", "Skip"), False), (("Map",), False)]
+)
+def test_what_only_counts_elements_may_stand_after_prefetch(last: tuple[str, ...], ends: bool) -> None:
+    stages = (Stage(name="Range"), Stage(name="Prefetch"), *(Stage(name=name) for name in last))
+
+    assert of_pipeline(*stages).get("ends_in_prefetch") is ends
 
 
 def test_a_part_that_cannot_be_told_from_nothing_is_nothing() -> None:
