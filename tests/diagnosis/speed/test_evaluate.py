@@ -52,8 +52,8 @@ def rule(kind: str, *, saves: str = "input_s", explains: tuple[str, ...] = ()) -
 def test_what_saves_most_stands_first() -> None:
     found = evaluate(RULES, facts()).findings
 
-    assert [finding.kind for finding in found] == ["map-sequential", "callback-share", "no-prefetch"]
-    assert [finding.saves_share for finding in found] == pytest.approx([0.5, 0.3, 0.2])
+    assert [finding.kind for finding in found] == ["map-sequential", "no-prefetch", "callback-share"]
+    assert [finding.saves_share for finding in found] == pytest.approx([0.5, 0.5, 0.3])
     assert found[0].saves_at_most_s == pytest.approx(10.0)
 
 
@@ -113,9 +113,10 @@ def test_a_fact_that_does_not_apply_is_no_reason_to_worry() -> None:
 
 
 def test_a_finding_without_a_price_says_so_and_stands_last() -> None:
-    found = evaluate(RULES, facts(resident_step_s=None)).findings
+    rules = (rule("unpriced", saves="memory_s"), *RULES)
+    found = evaluate(rules, facts(ends_in_prefetch=True)).findings
 
-    assert [finding.kind for finding in found] == ["map-sequential", "callback-share", "no-prefetch"]
+    assert [finding.kind for finding in found] == ["map-sequential", "callback-share", "unpriced"]
     assert found[-1].saves_step_s is None
     assert found[-1].saves_at_most_s is None
     assert found[-1].how.startswith("not priced: not known")
