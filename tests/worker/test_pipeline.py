@@ -97,6 +97,7 @@ def test_arrays_have_the_bytes_of_one_batch() -> None:
     pipeline = describe_pipeline(Source(x=X, y=Y, batch_size=8))
 
     assert (pipeline.kind, pipeline.batch_bytes, pipeline.stages) == ("arrays", 8 * 4 * 4 + 8 * 8, ())
+    assert pipeline.dtype_bytes == (8 * 4 * 4, 8 * 8)
 
 
 def test_a_pass_is_all_of_the_data_and_not_what_makes_an_epoch() -> None:

@@ -2,7 +2,7 @@
 
 History of the schema:
     1  first version
-    2  a stage names those that it reads; a batch's bytes are told by type
+    2  a stage names those that it reads; the bytes of a batch are told for each of its arrays
 """
 
 from collections.abc import Mapping
@@ -92,6 +92,7 @@ class Pipeline:
     distinct_shapes: int = described("how many distinct shapes were seen", default=0)
     batches_seen: int = described("batches that were looked at for their shapes", default=0)
     dtypes: tuple[str, ...] = described("dtypes of a batch's arrays", default=())
+    dtype_bytes: tuple[int, ...] = described("bytes of each of these arrays in one batch", default=())
     batch_bytes: int | None = described("bytes of one batch", default=None)
     elements: int | None = described("batches in a pass; null when a stream does not tell", default=None)
     workers: int | None = described("workers of a PyDataset; null for anything else", default=None)

@@ -39,6 +39,7 @@ def describe_pipeline(source: Source) -> Pipeline:
         distinct_shapes=len(shapes),
         batches_seen=len(batches),
         dtypes=tuple(_dtype(leaf) for leaf in first),
+        dtype_bytes=tuple(_bytes(leaf) for leaf in first),
         batch_bytes=sum(_bytes(leaf) for leaf in first) if first else None,
         elements=_elements(source),
         workers=int(source.x.workers) if isinstance(source.x, keras.utils.PyDataset) else None,

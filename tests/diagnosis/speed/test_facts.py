@@ -300,6 +300,15 @@ def test_the_next_batch_is_the_first_with_which_the_device_is_busy(ratio: float,
     assert found.get("doubled_step_s") == pytest.approx(0.0098 * ratio)
 
 
+def test_float64_is_weighed_by_its_bytes() -> None:
+    pipeline = Pipeline(
+        kind="generator", dtypes=("uint8", "float64"), dtype_bytes=(7800, 200), batch_bytes=8000
+    )
+
+    assert facts(make_profile(pipeline=pipeline)).get("float64_share") == pytest.approx(0.025)
+    assert facts(make_profile(pipeline=Pipeline(kind="generator"))).get("float64_share") is None
+
+
 def of_pipeline(*stages: Stage):
     return facts(make_profile(pipeline=Pipeline(kind="dataset", stages=stages)))
 

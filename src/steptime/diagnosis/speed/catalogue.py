@@ -27,6 +27,7 @@ SPEED_FACTS: dict[str, str] = {
     "data_bytes": "size of one pass over the pipeline's output",
     "memory_left_bytes": "memory that the process may use and does not",
     "workers": "worker threads or processes of a PyDataset",
+    "float64_share": "share of a batch's bytes that is float64",
     "input_dtypes": "dtypes of the batches, as they come",
     # Loop and Python
     "loop": "loop that executed the steps: keras, graph or xla",

@@ -17,6 +17,7 @@ def pipeline_facts(profile: Profile, record: RunRecord) -> Mapping[str, Value | 
         "source": pipeline.kind,
         "from_generator": any(_is_generator(stage) for stage in stages),
         "input_dtypes": pipeline.dtypes or None,
+        "float64_share": _float64_share(pipeline),
         "workers": pipeline.workers,
         "data_bytes": _data_bytes(pipeline),
         "memory_left_bytes": _memory_left_bytes(record),
@@ -71,6 +72,14 @@ def _is_map(stage: Stage) -> bool:
     """Whether it calls a function that could be called several times at once: a flat map cannot."""
     name = stage.name
     return ("Map" in name or "Interleave" in name) and not name.startswith(("FlatMap", "DirectedInterleave"))
+
+
+def _float64_share(pipeline: Pipeline) -> float | None:
+    whole = sum(pipeline.dtype_bytes)
+    if not whole:
+        return None
+    sizes = zip(pipeline.dtypes, pipeline.dtype_bytes, strict=True)
+    return sum(size for dtype, size in sizes if dtype == "float64") / whole
 
 
 def _data_bytes(pipeline: Pipeline) -> int | None:
