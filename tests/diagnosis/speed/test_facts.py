@@ -223,6 +223,19 @@ def test_copies_whose_memory_the_trace_does_not_tell_are_unknown() -> None:
     assert facts(operations=make_operations(busy=(busy,), copies=copies)).get("pageable_copy_s") is None
 
 
+def test_copies_within_the_device_need_no_memory_to_be_told() -> None:
+    busy = Busy(
+        device="gpu:0", lanes=1, busy_s=1, idle_s=1, longest_gap_s=1, gaps=1, launches=1, small_launches=1
+    )
+    copies = (
+        Copy(kind="host to device", memory="pageable", count=1, bytes=4e7, time_s=0.004),
+        Copy(kind="device to device", memory=None, count=1, bytes=4e7, time_s=0.001),
+    )
+
+    found = facts(operations=make_operations(busy=(busy,), copies=copies))
+    assert found.get("pageable_copy_s") == pytest.approx(0.004)
+
+
 def test_other_work_and_throttling_come_from_the_sensors() -> None:
     use = DeviceUse(
         name="cpu", samples=9, utilisation_share=0.9, own_utilisation_share=0.4, other_work_share=0.5,

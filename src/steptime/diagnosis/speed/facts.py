@@ -202,7 +202,7 @@ def _of_trace(operations: Operations, ceilings: Ceilings | None) -> Known:
     copies = [
         copy for copy in operations.copies if copy.kind == "host to device" and copy.memory == "pageable"
     ]
-    told = gpu is not None and all(copy.memory for copy in operations.copies)
+    told = gpu is not None and all(copy.memory for copy in operations.copies if copy.kind == "host to device")
     return {
         "launches": round(gpu.launches) if gpu else None,
         "launch_s": ceilings.launch_s if ceilings else None,
