@@ -9,6 +9,7 @@ from steptime.diagnosis.speed.catalogue import SPEED_FACTS
 from steptime.diagnosis.speed.evaluate import evaluate
 from steptime.diagnosis.speed.facts import speed_facts
 from steptime.diagnosis.speed.rules import RULES
+from steptime.plan.plan import Placement
 from steptime.plan.settings import Settings, change
 from steptime.record.operations import Busy, Copy, LayerTime
 from steptime.record.profile import CallbackCost, Layer, Loop, Pipeline, Stage
@@ -165,11 +166,50 @@ def test_widths_batch_normalisation_and_types_come_from_the_layers() -> None:
     found = facts(make_profile(layers=layers), make_operations(layers=times))
 
     assert found.get("odd_widths") == ("d (250)",)
-    assert found.get("odd_widths_waste_share") == pytest.approx(1 - 250 / 256)
     assert found.get("batch_norms") == 1
     assert found.get("batch_norm_s") > 0
     assert found.get("float_type") == "float64"
     assert found.get("layers_without_xla") == ("turn (RandomRotation)",)
+
+
+def test_each_layer_wastes_the_share_of_its_own_padding() -> None:
+    layers = tuple(
+        Layer(name=f"d{width}", kind="Dense", parameters=10, output_shape="", dtype="float32", width=width)
+        for width in (1001, 9)
+    )
+    times = tuple(
+        LayerTime(layer=name, kind="Dense", device="host", forward_s=time_s, backward_s=0.0, count=1)
+        for name, time_s in (("d1001", 0.0059), ("d9", 0.0001))
+    )
+    found = facts(make_profile(layers=layers), make_operations(layers=times))
+
+    assert found.get("odd_widths_s") == pytest.approx(0.006)
+    assert found.get("odd_widths_waste_s") == pytest.approx(0.0059 * 7 / 1008 + 0.0001 * 7 / 16)
+
+
+@pytest.mark.parametrize(
+    ("device", "visible", "is_fit"),
+    [
+        ("gpu:0", "GPU-old", False),
+        ("gpu:1", "GPU-new", True),
+        ("gpu:0", "GPU-new", True),  # the second card, which alone is shown
+        ("gpu:1", "", True),
+        ("gpu:2", "", None),
+    ],
+)
+def test_tensor_cores_are_those_of_the_gpu_that_was_trained_on(device, visible, is_fit) -> None:
+    gpus = (
+        {"index": 0, "uuid": "GPU-old", "compute_capability": "6.1"},
+        {"index": 1, "uuid": "GPU-new", "compute_capability": "8.0"},
+    )
+    record = make_record()
+    plan = dataclasses.replace(
+        record.plan, placement=Placement(device=device, reason="", visible_devices=visible)
+    )
+    environment = dataclasses.replace(record.environment, gpus=gpus)
+    record = dataclasses.replace(record, device=device, plan=plan, environment=environment)
+
+    assert facts(record=record).get("tensor_cores") is is_fit
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,7 @@ SPEED_FACTS: dict[str, str] = {
     "elementwise_ops": "number of element-wise ops of a step outside the optimizer",
     "odd_widths": "layers whose widths are no multiple of 8",
     "odd_widths_s": "part of a step in these layers",
-    "odd_widths_waste_share": "share of that time that padding to a multiple of 8 wastes",
+    "odd_widths_waste_s": "part of that time that padding to a multiple of 8 wastes, layer by layer",
     "tensor_cores": "whether the GPU has tensor cores that the model's dtype could use",
     "half_precision": "half precision that this device computes fast: mixed_bfloat16, mixed_float16 or none",
     "half_speedup": "measured rate of matrix products in that precision, relative to float32",

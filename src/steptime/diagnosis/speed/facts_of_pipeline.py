@@ -13,7 +13,7 @@ def pipeline_facts(profile: Profile, record: RunRecord) -> Mapping[str, Value | 
     """Return the facts about where batches come from."""
     pipeline = profile.pipeline
     stages = pipeline.stages
-    whole = {
+    whole: dict[str, Value | None] = {
         "source": pipeline.kind,
         "from_generator": any(_is_generator(stage) for stage in stages),
         "input_dtypes": pipeline.dtypes or None,
