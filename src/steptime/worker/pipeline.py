@@ -60,7 +60,8 @@ def _elements(source: Source) -> int | None:
         count = int(source.x.cardinality())
         return count if count >= 0 else None  # negative stands for endless and for unknown
     if isinstance(source.x, keras.utils.PyDataset):
-        return source.x.num_batches
+        batches: int | None = source.x.num_batches
+        return batches
     if source.is_arrays and source.batch_size:
         return -(-len(present(source.x)[0]) // source.batch_size)
     return None
