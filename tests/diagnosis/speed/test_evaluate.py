@@ -104,7 +104,7 @@ def test_a_missing_fact_is_not_checked_and_says_why() -> None:
 
 def test_a_fact_that_does_not_apply_is_no_reason_to_worry() -> None:
     found = Facts(
-        values={"device": "cpu", "validation_freq": 1, "step_s": 0.01},
+        values={"device": "cpu", "validation_freq": 1, "validation_freq_next": 5, "step_s": 0.01},
         unknown=dict.fromkeys(("validation_s", "train_epoch_s"), "does not apply: there is no validation"),
         catalogue=SPEED_FACTS,
     )
@@ -185,7 +185,9 @@ def test_no_finding_saves_more_than_the_step_or_less_than_is_worth_a_word(values
 
 
 def test_a_share_is_of_steps_and_validations_together() -> None:
-    whole = facts(validation_s=2.0, train_epoch_s=2.0, validation_freq=1, steps_per_epoch=100)
+    whole = facts(
+        validation_s=2.0, train_epoch_s=2.0, validation_freq=1, validation_freq_next=5, steps_per_epoch=100
+    )
     shares = {finding.kind: finding.saves_share for finding in evaluate(RULES, whole).findings}
 
     assert shares["map-sequential"] == pytest.approx(0.010 / 0.040)

@@ -320,6 +320,16 @@ def test_a_record_without_a_profile_says_what_it_can_and_names_the_command() -> 
     )
 
 
+@pytest.mark.parametrize(("epochs", "every"), [(10, "5"), (3, "3"), (1, None)])
+def test_validating_less_often_still_validates_once(epochs: int, every: str | None) -> None:
+    profile = make_profile(epochs=epochs)
+    validation = dataclasses.replace(profile.validation, epoch_s=100.0)
+    found = evaluate(RULES, facts(dataclasses.replace(profile, validation=validation))).findings
+    remedies = {finding.kind: finding.remedy.patch for finding in found}
+
+    assert remedies.get("validation-share") == ({"validation_freq": every} if every else None)
+
+
 def test_a_profile_without_a_trace_names_it() -> None:
     found = facts(make_profile(unavailable={"trace": "the profiler was busy"}))
 

@@ -87,5 +87,6 @@ SPEED_FACTS: dict[str, str] = {
     "validation_s": "time of one validation",
     "train_epoch_s": "time of the training steps of an epoch",
     "validation_freq": "epochs between validations",
+    "validation_freq_next": "epochs between validations with which the run still has one",
 }
 """Every ``_s`` is in seconds and, unless said otherwise, per training step."""

@@ -18,6 +18,8 @@ Known = Mapping[str, Value | None]
 _NOT_PROFILED = "this run was not profiled: `steptime profile {job}` measures it"
 # A batch that is more than so many times as large is another training.
 _LARGEST_STEP = 16
+# A loss changes little between epochs: so seldom is enough, as long as there is one validation at all.
+_VALIDATE_EVERY = 5
 _PARTS = {
     "input_s": ("input",),
     "host_s": ("python", "launch"),
@@ -49,7 +51,7 @@ def speed_facts(
         values |= model_facts(profile, operations, ceilings, anatomy, record)
     if operations is not None:
         values |= _of_trace(operations, ceilings)
-    values |= _run_steps(values)
+    values |= _of_plan(values)
     known = {name: value for name, value in values.items() if value is not None}
     origin = "measured" if profile is not None else "in the record"
     return Facts(
@@ -222,9 +224,14 @@ def _next_batch(batch_size: int | None, doubling_ratio: float | None) -> int | N
     return batch_size * times
 
 
-def _run_steps(values: Known) -> Known:
+def _of_plan(values: Known) -> Known:
     steps, epochs = values.get("steps_per_epoch"), values.get("epochs")
-    return {"run_steps": steps * epochs} if isinstance(steps, int) and isinstance(epochs, int) else {}
+    if not isinstance(epochs, int):
+        return {}
+    return {
+        "run_steps": steps * epochs if isinstance(steps, int) else None,
+        "validation_freq_next": min(_VALIDATE_EVERY, epochs),
+    }
 
 
 def _middle(times_s: tuple[float, ...]) -> float | None:
