@@ -9,10 +9,9 @@ from steptime.diagnosis.speed.catalogue import SPEED_FACTS
 from steptime.diagnosis.speed.evaluate import evaluate
 from steptime.diagnosis.speed.facts import speed_facts
 from steptime.diagnosis.speed.rules import RULES
-from steptime.plan.plan import Placement
 from steptime.plan.settings import Settings, change
-from steptime.record.operations import Busy, Copy, LayerTime
-from steptime.record.profile import CallbackCost, Layer, Loop, Pipeline, Stage
+from steptime.record.operations import Busy, Copy
+from steptime.record.profile import CallbackCost, Layer, Loop
 from steptime.record.schema import DeviceUse
 from steptime.testing import make_ceilings, make_operations, make_plan, make_profile, make_record, make_timing
 
@@ -73,28 +72,6 @@ def test_parts_of_the_step_are_joined_by_what_can_be_done_about_them() -> None:
     assert found.get("run_steps") == 18_750
 
 
-def test_the_stages_of_a_pipeline_tell_what_is_missing() -> None:
-    stages = (
-        Stage(name="TensorSlice"),
-        Stage(name="Map", has_python=True),
-        Stage(name="Cache"),
-        Stage(name="ParallelMap", parallel_calls=-1, is_random=True),
-        Stage(name="Batch", batch_size=32),
-    )
-    found = facts(
-        make_profile(pipeline=Pipeline(kind="dataset", stages=stages, batch_bytes=1000, elements=10))
-    )
-
-    assert found.get("maps") == 2
-    assert found.get("sequential_maps") == 1
-    assert found.get("map_before_batch") is True
-    assert found.get("cached_maps") is False
-    assert found.get("random_maps") is True
-    assert found.get("python_maps") is True
-    assert found.get("ends_in_prefetch") is False
-    assert found.get("data_bytes") == 10_000
-
-
 def test_callbacks_are_those_of_the_person_and_saving_is_apart() -> None:
     costs = (
         CallbackCost(name="Board", by="steptime", step_s=9.0, epoch_s=None),
@@ -133,106 +110,6 @@ def test_without_callbacks_it_is_known_that_they_take_no_time() -> None:
     fine = {check["kind"] for check in evaluate(RULES, facts()).fine}
 
     assert {"callback-share", "checkpoint-share"} <= fine
-
-
-def test_times_of_layers_are_scaled_to_the_time_on_the_device() -> None:
-    waiting = LayerTime(layer="(input)", kind="", device="host", forward_s=9.0, backward_s=0.0, count=1)
-    operations = make_operations(layers=(*make_operations().layers, waiting))
-    found = facts(operations=operations)
-    traced_s = 0.0034 + 0.0042 + 0.0004 + 0.0008 + 0.0007
-
-    assert found.get("optimizer_s") == pytest.approx(0.0007 * 0.006 / traced_s)
-    assert found.get("largest_dense") == "dense"
-
-
-def test_widths_batch_normalisation_and_types_come_from_the_layers() -> None:
-    layers = (
-        Layer(name="d", kind="Dense", parameters=10, output_shape="", dtype="float64", width=250),
-        Layer(name="bn", kind="BatchNormalization", parameters=10, output_shape="", dtype="float32"),
-        Layer(
-            name="turn",
-            kind="RandomRotation",
-            parameters=0,
-            output_shape="",
-            dtype="float32",
-            supports_xla=False,
-        ),
-    )
-    times = (
-        LayerTime(
-            layer="bn", kind="BatchNormalization", device="host", forward_s=0.003, backward_s=0.0, count=1
-        ),
-    )
-    found = facts(make_profile(layers=layers), make_operations(layers=times))
-
-    assert found.get("odd_widths") == ("d (250)",)
-    assert found.get("batch_norms") == 1
-    assert found.get("batch_norm_s") > 0
-    assert found.get("float_type") == "float64"
-    assert found.get("layers_without_xla") == ("turn (RandomRotation)",)
-
-
-def test_each_layer_wastes_the_share_of_its_own_padding() -> None:
-    layers = tuple(
-        Layer(name=f"d{width}", kind="Dense", parameters=10, output_shape="", dtype="float32", width=width)
-        for width in (1001, 9)
-    )
-    times = tuple(
-        LayerTime(layer=name, kind="Dense", device="host", forward_s=time_s, backward_s=0.0, count=1)
-        for name, time_s in (("d1001", 0.0059), ("d9", 0.0001))
-    )
-    found = facts(make_profile(layers=layers), make_operations(layers=times))
-
-    assert found.get("odd_widths_s") == pytest.approx(0.006)
-    assert found.get("odd_widths_waste_s") == pytest.approx(0.0059 * 7 / 1008 + 0.0001 * 7 / 16)
-
-
-@pytest.mark.parametrize(
-    ("device", "visible", "is_fit"),
-    [
-        ("gpu:0", "GPU-old", False),
-        ("gpu:1", "GPU-new", True),
-        ("gpu:0", "GPU-new", True),  # the second card, which alone is shown
-        ("gpu:1", "", True),
-        ("gpu:2", "", None),
-    ],
-)
-def test_tensor_cores_are_those_of_the_gpu_that_was_trained_on(device, visible, is_fit) -> None:
-    gpus = (
-        {"index": 0, "uuid": "GPU-old", "compute_capability": "6.1"},
-        {"index": 1, "uuid": "GPU-new", "compute_capability": "8.0"},
-    )
-    record = make_record()
-    plan = dataclasses.replace(
-        record.plan, placement=Placement(device=device, reason="", visible_devices=visible)
-    )
-    environment = dataclasses.replace(record.environment, gpus=gpus)
-    record = dataclasses.replace(record, device=device, plan=plan, environment=environment)
-
-    assert facts(record=record).get("tensor_cores") is is_fit
-
-
-@pytest.mark.parametrize(
-    ("rates", "half", "speedup"),
-    [
-        ({"float32": 80e9, "bfloat16": 60e9}, "none", 0.75),
-        ({"float32": 80e9, "bfloat16": 160e9}, "mixed_bfloat16", 2.0),
-        ({"float32": 19e12, "tf32": 100e12, "bfloat16": 240e12, "float16": 250e12}, "mixed_float16", 2.5),
-    ],
-)
-def test_half_precision_is_judged_by_rates_that_were_measured(rates, half, speedup) -> None:
-    found = facts(
-        ceilings=make_ceilings(flops_per_s=rates), record=with_host(cpu_features=["avx2", "amx_tile"])
-    )
-
-    assert found.get("half_precision") == half
-    assert found.get("half_speedup") == pytest.approx(speedup)
-
-
-def test_a_processor_without_instructions_for_half_precision_is_not_believed_to_be_faster_in_it() -> None:
-    fast = make_ceilings(flops_per_s={"float32": 80e9, "bfloat16": 160e9})
-
-    assert facts(ceilings=fast, record=with_host(cpu_features=["avx2"])).get("half_precision") == "none"
 
 
 def test_a_gpu_s_launches_and_copies_come_from_the_trace() -> None:
@@ -348,6 +225,15 @@ def test_eager_steps_and_the_loop_are_told() -> None:
     assert found.get("eager") is True
 
 
+def test_layers_that_keep_keras_from_xla_are_named() -> None:
+    turn = Layer(
+        name="turn", kind="RandomRotation", parameters=0, output_shape="", dtype="float32", supports_xla=False
+    )
+
+    found = facts(make_profile(layers=(turn,)))
+    assert found.get("layers_without_xla") == ("turn (RandomRotation)",)
+
+
 def test_a_timing_that_was_not_made_is_unknown() -> None:
     profile = make_profile()
     timings = dataclasses.replace(profile.timings, resident=dataclasses.replace(make_timing(1.0), step_s=()))
@@ -361,65 +247,6 @@ def test_the_next_batch_is_the_first_with_which_the_device_is_busy(ratio: float,
 
     assert found.get("batch_size_next") == batch_size
     assert found.get("doubled_step_s") == pytest.approx(0.0098 * ratio)
-
-
-def test_float64_is_weighed_by_its_bytes() -> None:
-    pipeline = Pipeline(
-        kind="generator", dtypes=("uint8", "float64"), dtype_bytes=(7800, 200), batch_bytes=8000
-    )
-
-    assert facts(make_profile(pipeline=pipeline)).get("float64_share") == pytest.approx(0.025)
-    assert facts(make_profile(pipeline=Pipeline(kind="generator"))).get("float64_share") is None
-
-
-def of_pipeline(*stages: Stage):
-    return facts(make_profile(pipeline=Pipeline(kind="dataset", stages=stages)))
-
-
-def test_a_dataset_from_a_generator_has_maps_all_the_same() -> None:
-    found = of_pipeline(
-        Stage(name="Tensor"),
-        Stage(name="FlatMap", has_python=True),
-        Stage(name="Map"),
-        Stage(name="Batch", batch_size=32),
-    )
-
-    assert (found.get("source"), found.get("from_generator")) == ("dataset", True)
-    assert (found.get("maps"), found.get("sequential_maps"), found.get("python_maps")) == (1, 1, False)
-
-
-def test_a_map_in_any_of_the_pipelines_that_are_joined_is_seen_where_it_stands() -> None:
-    found = of_pipeline(
-        Stage(name="Range", inputs=()),
-        Stage(name="Map", inputs=(0,)),
-        Stage(name="Range", inputs=()),
-        Stage(name="Cache", inputs=(2,)),
-        Stage(name="Batch", inputs=(3,), batch_size=8),
-        Stage(name="Zip", inputs=(1, 4)),
-    )
-
-    assert found.get("maps") == 1
-    assert found.get("cached_maps") is False
-    assert found.get("map_before_batch") is False
-
-
-def test_a_flat_map_has_no_parallel_calls_to_ask_for_but_its_random_numbers_count() -> None:
-    found = of_pipeline(
-        Stage(name="Range"),
-        Stage(name="FlatMap", is_random=True),
-        Stage(name="Interleave", parallel_calls=None),
-    )
-
-    assert (found.get("maps"), found.get("sequential_maps"), found.get("random_maps")) == (1, 1, True)
-
-
-@pytest.mark.parametrize(
-    ("last", "ends"), [(("Repeat", "Take"), True), (("Repeat", "Skip"), False), (("Map",), False)]
-)
-def test_what_only_counts_elements_may_stand_after_prefetch(last: tuple[str, ...], ends: bool) -> None:
-    stages = (Stage(name="Range"), Stage(name="Prefetch"), *(Stage(name=name) for name in last))
-
-    assert of_pipeline(*stages).get("ends_in_prefetch") is ends
 
 
 def test_a_part_that_cannot_be_told_from_nothing_is_nothing() -> None:
