@@ -89,6 +89,17 @@ def test_without_trace_counts_and_ceilings_tell_compute_from_memory() -> None:
     assert split.is_sure
 
 
+def test_programs_of_xla_that_do_not_tell_what_they_hold_leave_the_answer_to_the_counts() -> None:
+    kinds = (kind("fusion", "other", 0.006), kind("dot", "matmul", 0.002))
+    traced = split_step(
+        PROFILE, make_operations(kinds=kinds, nodes=()), CEILINGS, alone_s=0.01, doubled_s=0.02
+    )
+    counted = split_step(PROFILE, None, CEILINGS, alone_s=0.01, doubled_s=0.02)
+
+    assert traced.compute == pytest.approx(counted.compute)
+    assert traced.how["compute"] == counted.how["compute"]
+
+
 def test_without_anything_to_go_by_the_split_says_that_it_is_not_sure() -> None:
     split = split_step(PROFILE, None, None, alone_s=0.01, doubled_s=0.02)
 

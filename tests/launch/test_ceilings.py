@@ -47,6 +47,19 @@ def test_they_are_measured_once_and_then_read(tmp_path: Path) -> None:
     assert len(child.calls) == 1
 
 
+def test_they_are_measured_again_when_asked_to_and_kept(tmp_path: Path) -> None:
+    busy, idle, host = Child(), Child(), describe_host()
+    idle.answer = Answer(state="ok", body={**BODY, "flops_per_s": {"float32": 160e9}}, said=b"")
+
+    find_ceilings(CPU, host, NO_GPU, tmp_path, child=busy)
+    find_ceilings(CPU, host, NO_GPU, tmp_path, again=True, child=idle)
+    kept, _ = find_ceilings(CPU, host, NO_GPU, tmp_path, child=busy)
+
+    assert kept is not None
+    assert kept.flops_per_s == {"float32": 160e9}
+    assert len(busy.calls) == 1
+
+
 def test_another_number_of_cores_is_another_machine(tmp_path: Path) -> None:
     child, host = Child(), describe_host()
     find_ceilings(CPU, host, NO_GPU, tmp_path, child=child)

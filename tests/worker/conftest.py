@@ -180,3 +180,21 @@ def gpu_trace() -> Any:
     )  # fmt: skip
     space.add(GPU, "TensorFlow Ops", "MatMul", 20, 30, tf_op="net/dense/MatMul:MatMul")
     return space.message
+
+
+@pytest.fixture
+def xla_trace() -> Any:
+    """One step of 100 µs that XLA compiled, on a processor: a loop around two products, inside one program."""
+    space = Space()
+    space.add(HOST, "python", "train", 0, 100, step_num=0, _r=1)
+    space.add(HOST, "tf_Compute/1", "StatefulPartitionedCall:__inference_step_45", 1, 97)
+    for name, begin, duration in (
+        ("__inference_step_45", 1, 95),
+        ("while.12", 5, 85),
+        ("matmul.3", 10, 40),
+        ("dot_add_fusion.1", 50, 30),
+        ("call.7", 82, 6),
+        ("add_multiply_fusion", 83, 4),
+    ):
+        space.add(HOST, "tf_XLAEigen/1", name, begin, duration, hlo_op=name, hlo_module="a_step")
+    return space.message

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from steptime.engine.timing.groups import group_of
 from steptime.record.operations import Operations
 from steptime.worker.digest import Work, digest
 from steptime.worker.planes import read_trace
@@ -81,6 +82,36 @@ def test_copies_are_no_operations_but_keep_the_device_busy(gpu_trace: Any) -> No
     assert "Memcpy" not in {item.kind for item in operations.kinds}
     gpu = next(item for item in operations.busy if item.device == "gpu:0")
     assert gpu.busy_s == pytest.approx((12 + 30 + 10 + 4 + 2) * 1e-6)
+
+
+def test_an_xla_program_and_its_loops_are_not_counted_beside_what_runs_inside_them(xla_trace: Any) -> None:
+    kinds = {item.kind: item for item in digested(xla_trace, 1).kinds}
+
+    assert {kind: item.group for kind, item in kinds.items()} == {
+        "matmul": "matmul",
+        "dot_add_fusion": "matmul",
+        "add_multiply_fusion": "other",
+    }
+    assert sum(item.time_s for item in kinds.values()) == pytest.approx(74e-6)
+
+
+@pytest.mark.parametrize(
+    ("kind", "group"),
+    [
+        ("gemm_fusion_dot_general", "matmul"),
+        ("cublas-gemm", "matmul"),
+        ("ampere_sgemm_128x64_tn", "matmul"),
+        ("cudnn-conv-bias-activation", "convolution"),
+        ("implicit_convolve_sgemm", "convolution"),
+        ("convert", "elementwise"),
+        ("convert_fusion", "other"),
+        ("fusion", "other"),
+        ("custom-call", "other"),
+        ("UnknownConv", "other"),
+    ],
+)
+def test_what_xla_and_libraries_name_themselves_is_grouped_by_its_name(kind: str, group: str) -> None:
+    assert group_of(kind) == group
 
 
 def test_the_picture_shows_one_stretch_from_its_beginning(host_trace: Any) -> None:

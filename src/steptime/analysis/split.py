@@ -15,6 +15,8 @@ _XLA_LAUNCHES = 20
 _SMALL_S = 1e-5
 # A product waits for memory only where moving its bytes at full speed takes at least this share of its time.
 _STARVED_SHARE = 0.3
+# From this share on, programs of XLA whose contents their names do not tell would decide the answer.
+_UNTOLD_SHARE = 0.2
 _HEAVY = ("matmul", "convolution")
 _MOVING = ("elementwise", "reduction", "memory", "random", "other")
 
@@ -134,7 +136,7 @@ def _computing_share(
 
 
 def _traced_share(operations: Operations, profile: Profile, ceilings: Ceilings | None) -> float | None:
-    """The share by the trace; None when the trace does not show what runs inside an XLA program."""
+    """The share by the trace; None when the trace does not tell what runs inside XLA's programs."""
     device = "host" if profile.device == "cpu" else None
     own = [k for k in operations.kinds if (k.device == "host") == (device == "host") and k.count]
     large = [k for k in own if k.time_s / k.count >= _SMALL_S]
@@ -143,9 +145,17 @@ def _traced_share(operations: Operations, profile: Profile, ceilings: Ceilings |
     moving_s = max(moving_s - _updating_s(operations), 0.0)
     starved_s = _starved_s(operations, profile, ceilings)
     whole_s = heavy_s + moving_s
+    untold_s = sum(k.time_s for k in large if k.group == "other" and _is_compiled(k.kind))
+    if untold_s > _UNTOLD_SHARE * whole_s:
+        return None
     if whole_s <= 0 or not heavy_s + moving_s > 0.05 * operations.step_s:
         return None
     return max(heavy_s - starved_s, 0.0) / whole_s
+
+
+def _is_compiled(kind: str) -> bool:
+    """Whether XLA or a library named the operation; TensorFlow's types begin with a capital."""
+    return not kind.lstrip("_")[:1].isupper()
 
 
 def _updating_s(operations: Operations) -> float:

@@ -29,7 +29,13 @@ def cache_folder(environ: Mapping[str, str] = os.environ) -> Path:
 
 
 def find_ceilings(
-    placement: Placement, host: HostFacts, search: GpuSearch, cache: Path, *, child: Ask = ask
+    placement: Placement,
+    host: HostFacts,
+    search: GpuSearch,
+    cache: Path,
+    *,
+    again: bool = False,
+    child: Ask = ask,
 ) -> tuple[Ceilings | None, str | None]:
     """Return the ceilings of the device of a run, measured now if they are not known yet.
 
@@ -38,6 +44,7 @@ def find_ceilings(
         host: The machine.
         search: Its GPUs.
         cache: Where they are kept; a folder that cannot be written only means measuring again.
+        again: Whether to measure though they are known, such as from a time when the machine was busy.
         child: Starts the process that measures.
 
     Returns:
@@ -47,7 +54,7 @@ def find_ceilings(
     key = _key(placement, host, name)
     path = cache / f"{key}.json"
     try:
-        known = read_ceilings(path)
+        known = None if again else read_ceilings(path)
     except RecordError:
         known = None
     if known is not None:

@@ -2,6 +2,7 @@
 
 History of the schema:
     1  first version
+    2  a stage names those that it reads; the bytes of a batch are told for each of its arrays
 """
 
 from collections.abc import Mapping
@@ -14,7 +15,7 @@ from steptime.record.files import write_json
 from steptime.record.versioned import read_versioned
 
 PROFILE_FILE = "profile.json"
-PROFILE_VERSION = 1
+PROFILE_VERSION = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +64,10 @@ class Stage:
     """One transformation of a tf.data pipeline."""
 
     name: str = described("Map, ParallelMap, Batch, Cache, Prefetch, Shuffle, Generator, ...")
+    inputs: tuple[int, ...] | None = described(
+        "places in the list of the stages that it reads, several where pipelines are joined; null for the one before",
+        default=None,
+    )
     parallel_calls: int | None = described(
         "calls at once; -1 is AUTOTUNE; null where it has none", default=None
     )
@@ -87,6 +92,7 @@ class Pipeline:
     distinct_shapes: int = described("how many distinct shapes were seen", default=0)
     batches_seen: int = described("batches that were looked at for their shapes", default=0)
     dtypes: tuple[str, ...] = described("dtypes of a batch's arrays", default=())
+    dtype_bytes: tuple[int, ...] = described("bytes of each of these arrays in one batch", default=())
     batch_bytes: int | None = described("bytes of one batch", default=None)
     elements: int | None = described("batches in a pass; null when a stream does not tell", default=None)
     workers: int | None = described("workers of a PyDataset; null for anything else", default=None)

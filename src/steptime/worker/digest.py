@@ -24,8 +24,13 @@ _MOST_BARS = 400
 _SMALL_NS = 10_000
 # These hold others, whose times would be counted twice.
 _HOLDERS = frozenset(
-    ("PartitionedCall", "StatefulPartitionedCall", "While", "StatelessWhile", "If", "StatelessIf")
+    (
+        *("PartitionedCall", "StatefulPartitionedCall", "While", "StatelessWhile", "If", "StatelessIf"),
+        *("XlaLaunch", "_XlaRun"),
+    )
 )
+# A function that is called by its name encloses what it does too.
+_FUNCTIONS = ("__inference_", "__forward_", "__backward_")
 _OUTSIDE = {"update": "(optimizer)", "loss": "(loss)", "input": "(input)", "other": "(other)"}
 
 
@@ -55,7 +60,11 @@ def digest(
         optimizer: Name of the optimizer.
         work: What each operation of the graph computes and moves, by name.
     """
-    events = [event for event in trace.events if event.kind not in _HOLDERS]
+    events = [
+        event
+        for event in trace.events
+        if event.kind not in _HOLDERS and not event.kind.startswith(_FUNCTIONS)
+    ]
     computing = [event for event in events if event.copy is None]
     owners = Owners(layers, {event.name for event in computing} | set(work), optimizer)
     return Operations(

@@ -76,11 +76,11 @@ def layers_of(model: keras.Model, forward: Sequence[counts.NodeCount]) -> tuple[
     all_layers = [layer for layer in private_keras.flatten_layers(model) if layer is not model]
     inner = [layer for layer in all_layers if not getattr(layer, "layers", None)]
     owners = Owners([layer.name for layer in inner], {node.name for node in forward}, "")
-    flops: dict[str, int] = {}
+    own: dict[str, list[counts.NodeCount]] = {}
     for node in forward:
         owner = owners.of(node.name).layer
         if owner is not None:
-            flops[owner] = flops.get(owner, 0) + (node.flops or 0)
+            own.setdefault(owner, []).append(node)
     return tuple(
         Layer(
             name=layer.name,
@@ -90,7 +90,7 @@ def layers_of(model: keras.Model, forward: Sequence[counts.NodeCount]) -> tuple[
             dtype=str(getattr(layer, "compute_dtype", "?")),
             width=_width(layer),
             supports_xla=bool(getattr(layer, "supports_jit", True)),
-            forward_flops=flops.get(layer.name) if forward else None,
+            forward_flops=counts.total_flops(own[layer.name]) if layer.name in own else None,
         )
         for layer in inner
     )

@@ -20,14 +20,13 @@ _PYTHON = ("PyFunc", "EagerPyFunc", "PyFuncStateless")
 _SILENT = ("Options", "Model", "Variant", "Restructured")
 
 
-def describe_pipeline(source: Source, elements: int | None) -> Pipeline:
+def describe_pipeline(source: Source) -> Pipeline:
     """Return what can be said about a source of batches without training on it.
 
     A generator is not read: each of its batches is training data that would be lost.
 
     Args:
         source: The data of a job.
-        elements: Batches in a pass; None when it does not tell.
     """
     batches = list(_batches(source))
     shapes = Counter(_shape_of(batch) for batch in batches)
@@ -40,8 +39,9 @@ def describe_pipeline(source: Source, elements: int | None) -> Pipeline:
         distinct_shapes=len(shapes),
         batches_seen=len(batches),
         dtypes=tuple(_dtype(leaf) for leaf in first),
+        dtype_bytes=tuple(_bytes(leaf) for leaf in first),
         batch_bytes=sum(_bytes(leaf) for leaf in first) if first else None,
-        elements=elements,
+        elements=_elements(source),
         workers=int(source.x.workers) if isinstance(source.x, keras.utils.PyDataset) else None,
     )
 
@@ -52,6 +52,19 @@ def _kind(source: Source) -> str:
     if isinstance(source.x, keras.utils.PyDataset):
         return "pydataset"
     return "dataset" if isinstance(source.x, tf.data.Dataset) else "arrays"
+
+
+def _elements(source: Source) -> int | None:
+    """Batches in a pass over all of the data, however few of them make an epoch."""
+    if isinstance(source.x, tf.data.Dataset):
+        count = int(source.x.cardinality())
+        return count if count >= 0 else None  # negative stands for endless and for unknown
+    if isinstance(source.x, keras.utils.PyDataset):
+        batches: int | None = source.x.num_batches
+        return batches
+    if source.is_arrays and source.batch_size:
+        return -(-len(present(source.x)[0]) // source.batch_size)
+    return None
 
 
 def _batches(source: Source) -> Iterator[Any]:
@@ -87,24 +100,33 @@ def _bytes(leaf: Any) -> int:
 
 
 def _stages(dataset: tf.data.Dataset) -> list[Stage]:
-    """The transformations of a data set, from its source on, read from its graph."""
-    chain: list[Stage] = []
-    current: Any = dataset
-    seen = set()
-    while current is not None and id(current) not in seen:
-        seen.add(id(current))
-        name = type(current).__name__.strip("_").removesuffix("Dataset")
-        if name and not name.startswith(_SILENT):
-            chain.append(_stage(name, current))
-        inputs: Sequence[Any] = current._inputs() if hasattr(current, "_inputs") else ()
-        current = inputs[0] if inputs else None
-    return list(reversed(chain))
+    """The transformations of a data set, each after those that it reads, from its graph."""
+    stages: list[Stage] = []
+    known: dict[int, tuple[int, ...]] = {}
+
+    def places(current: Any) -> tuple[int, ...]:
+        """Where a data set's elements come from: its own place, or of a silent one those of its inputs."""
+        if id(current) not in known:
+            name = type(current).__name__.strip("_").removesuffix("Dataset")
+            inputs: Sequence[Any] = current._inputs() if hasattr(current, "_inputs") else ()
+            # The first input of a choice among data sets says which is next; what makes it costs nothing.
+            read = inputs[1:] if name == "DirectedInterleave" else inputs
+            found = tuple(dict.fromkeys(place for each in read for place in places(each)))
+            if name and not name.startswith(_SILENT):
+                stages.append(_stage(name, current, found))
+                found = (len(stages) - 1,)
+            known[id(current)] = found
+        return known[id(current)]
+
+    places(dataset)
+    return stages
 
 
-def _stage(name: str, dataset: Any) -> Stage:
+def _stage(name: str, dataset: Any, inputs: tuple[int, ...]) -> Stage:
     operations = _operations(dataset)
     return Stage(
         name=name,
+        inputs=inputs,
         parallel_calls=_number(dataset, "_num_parallel_calls"),
         buffer_size=_number(dataset, "_buffer_size"),
         batch_size=_number(dataset, "_batch_size"),

@@ -24,6 +24,8 @@ _DERIVED = (
     "Source",
 )
 _OPERATION = re.compile(r"(?P<name>[^:]+(?:/[^:]+)*):(?P<kind>[A-Za-z_][A-Za-z0-9_]*)")
+# XLA's operations that enclose others, whose times would be counted twice.
+_ENCLOSING = re.compile(r"(while|call|conditional)[.\d]*|__inference_.*")
 _READ = re.compile(r"(IteratorGetNext\w*)Op::DoCompute")
 _COPY = re.compile(r"Memcpy(?P<way>H2D|D2H|D2D|P2P|HtoD|DtoH|DtoD|PtoP)")
 _WAYS = {
@@ -130,8 +132,13 @@ def _host_name(text: str, plane: Any, event: Any) -> tuple[str, str] | None:
     read = _READ.fullmatch(text)
     if read:
         return text, read[1]
-    hlo = _stat(plane, event, "hlo_op")
-    return (str(hlo), re.sub(r"[.\d]+$", "", str(hlo))) if hlo else None
+    hlo = str(_stat(plane, event, "hlo_op") or "")
+    return (hlo, _kind_of_hlo(hlo)) if hlo and not _ENCLOSING.fullmatch(hlo) else None
+
+
+def _kind_of_hlo(hlo: str) -> str:
+    """The type of XLA's operation: its name without its number."""
+    return re.sub(r"[.\d]+$", "", hlo)
 
 
 def _gpu_events(plane: Any, device: str) -> Iterator[Event]:
@@ -144,13 +151,15 @@ def _gpu_events(plane: Any, device: str) -> Iterator[Event]:
             yield _copied(plane, event, device, lane, _WAYS[copy["way"]], begin_ns, end_ns)
             continue
         operation = _OPERATION.fullmatch(str(_stat(plane, event, "tf_op") or ""))
-        hlo = _stat(plane, event, "hlo_op")
+        hlo = str(_stat(plane, event, "hlo_op") or "")
+        if not operation and _ENCLOSING.fullmatch(hlo):
+            continue
         kernel = metadata.display_name or metadata.name
         yield Event(
             device=device,
             lane=lane,
-            name=operation["name"] if operation else str(hlo or kernel),
-            kind=operation["kind"] if operation else re.sub(r"[.\d]+$", "", str(hlo)) if hlo else kernel[:80],
+            name=operation["name"] if operation else hlo or kernel,
+            kind=operation["kind"] if operation else _kind_of_hlo(hlo) or kernel[:80],
             begin_ns=begin_ns,
             end_ns=end_ns,
         )

@@ -140,7 +140,7 @@ class Profiling:
 
     def _profile(self, subject: Subject, measured: Measured, job: Job) -> Profile:
         model, settings, host = subject.model, self.settings, describe_host()
-        pipeline = describe_pipeline(subject.source, job.steps_per_epoch)
+        pipeline = describe_pipeline(subject.source)
         return Profile(
             schema_version=PROFILE_VERSION,
             device=self.device,

@@ -49,6 +49,15 @@ def test_a_profiled_run_is_explained_again_without_running_anything(
     assert sum(shares.values()) == pytest.approx(1, abs=0.03)
 
 
+def test_a_run_that_exists_keeps_the_ceilings_that_were_measured_beside_it(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = stored(here, profiled=True)
+
+    assert main(["profile", folder.name, "--remeasure"]) == 2
+    assert "--remeasure needs a job" in capsys.readouterr().err
+
+
 def test_a_run_that_was_only_trained_says_what_is_missing_and_the_command_that_gets_it(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -13,11 +13,11 @@ pytestmark = pytest.mark.tensorflow
 PLANTED = Path(__file__).parents[3] / "benchmarks" / "planted"
 
 
-def profile(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+def profile(folder: Path, *words: str, planted: bool = True) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "steptime", "profile", *words, "--device", "cpu"],
         cwd=folder,
-        env={**os.environ, "STEPTIME_PLANTED": "1", "COLUMNS": "100"},
+        env={**os.environ, "STEPTIME_PLANTED": "1" if planted else "0", "COLUMNS": "100"},
         capture_output=True,
         text=True,
         timeout=300,
@@ -45,3 +45,13 @@ def test_what_was_planted_is_the_first_finding(tmp_path: Path, job: str, kind: s
     answer = json.loads(done.stdout)
     assert answer["findings"][0]["kind"] == kind
     assert 0 < answer["findings"][0]["saves_share"] <= 1
+
+
+@pytest.mark.parametrize(("job", "kind"), [("sleeping_callback", "callback-share")])
+def test_what_was_not_planted_is_no_finding(tmp_path: Path, job: str, kind: str) -> None:
+    done = profile(tmp_path, str(PLANTED / f"{job}.py"), "--json", planted=False)
+
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    assert answer["anatomy"]["step_s"] is not None
+    assert kind not in {finding["kind"] for finding in answer["findings"]}

@@ -52,8 +52,8 @@ def rule(kind: str, *, saves: str = "input_s", explains: tuple[str, ...] = ()) -
 def test_what_saves_most_stands_first() -> None:
     found = evaluate(RULES, facts()).findings
 
-    assert [finding.kind for finding in found] == ["map-sequential", "callback-share", "no-prefetch"]
-    assert [finding.saves_share for finding in found] == pytest.approx([0.5, 0.3, 0.2])
+    assert [finding.kind for finding in found] == ["map-sequential", "no-prefetch", "callback-share"]
+    assert [finding.saves_share for finding in found] == pytest.approx([0.5, 0.5, 0.3])
     assert found[0].saves_at_most_s == pytest.approx(10.0)
 
 
@@ -65,6 +65,12 @@ def test_a_consequence_is_not_reported_beside_its_cause() -> None:
     rules = (rule("cause", explains=("effect",)), rule("effect"))
 
     assert [finding.kind for finding in evaluate(rules, facts()).findings] == ["cause"]
+
+
+def test_saving_the_model_does_not_hide_a_callback_that_costs_more() -> None:
+    found = facts(checkpoint="ModelCheckpoint", checkpoint_s=0.001, input_s=0.0)
+
+    assert kinds(found) == ["callback-share", "checkpoint-share"]
 
 
 def test_a_cause_that_is_worth_nothing_explains_nothing() -> None:
@@ -98,7 +104,7 @@ def test_a_missing_fact_is_not_checked_and_says_why() -> None:
 
 def test_a_fact_that_does_not_apply_is_no_reason_to_worry() -> None:
     found = Facts(
-        values={"device": "cpu", "validation_freq": 1, "step_s": 0.01},
+        values={"device": "cpu", "validation_freq": 1, "validation_freq_next": 5, "step_s": 0.01},
         unknown=dict.fromkeys(("validation_s", "train_epoch_s"), "does not apply: there is no validation"),
         catalogue=SPEED_FACTS,
     )
@@ -107,9 +113,10 @@ def test_a_fact_that_does_not_apply_is_no_reason_to_worry() -> None:
 
 
 def test_a_finding_without_a_price_says_so_and_stands_last() -> None:
-    found = evaluate(RULES, facts(resident_step_s=None)).findings
+    rules = (rule("unpriced", saves="memory_s"), *RULES)
+    found = evaluate(rules, facts(ends_in_prefetch=True)).findings
 
-    assert [finding.kind for finding in found] == ["map-sequential", "callback-share", "no-prefetch"]
+    assert [finding.kind for finding in found] == ["map-sequential", "callback-share", "unpriced"]
     assert found[-1].saves_step_s is None
     assert found[-1].saves_at_most_s is None
     assert found[-1].how.startswith("not priced: not known")
@@ -178,7 +185,9 @@ def test_no_finding_saves_more_than_the_step_or_less_than_is_worth_a_word(values
 
 
 def test_a_share_is_of_steps_and_validations_together() -> None:
-    whole = facts(validation_s=2.0, train_epoch_s=2.0, validation_freq=1, steps_per_epoch=100)
+    whole = facts(
+        validation_s=2.0, train_epoch_s=2.0, validation_freq=1, validation_freq_next=5, steps_per_epoch=100
+    )
     shares = {finding.kind: finding.saves_share for finding in evaluate(RULES, whole).findings}
 
     assert shares["map-sequential"] == pytest.approx(0.010 / 0.040)

@@ -9,8 +9,9 @@ from steptime.diagnosis.speed.catalogue import SPEED_FACTS
 from steptime.diagnosis.speed.evaluate import evaluate
 from steptime.diagnosis.speed.facts import speed_facts
 from steptime.diagnosis.speed.rules import RULES
-from steptime.record.operations import Busy, Copy, LayerTime
-from steptime.record.profile import CallbackCost, Layer, Loop, Pipeline, Stage
+from steptime.plan.settings import Settings, change
+from steptime.record.operations import Busy, Copy
+from steptime.record.profile import CallbackCost, Layer, Loop
 from steptime.record.schema import DeviceUse
 from steptime.testing import make_ceilings, make_operations, make_plan, make_profile, make_record, make_timing
 
@@ -71,28 +72,6 @@ def test_parts_of_the_step_are_joined_by_what_can_be_done_about_them() -> None:
     assert found.get("run_steps") == 18_750
 
 
-def test_the_stages_of_a_pipeline_tell_what_is_missing() -> None:
-    stages = (
-        Stage(name="TensorSlice"),
-        Stage(name="Map", has_python=True),
-        Stage(name="Cache"),
-        Stage(name="ParallelMap", parallel_calls=-1, is_random=True),
-        Stage(name="Batch", batch_size=32),
-    )
-    found = facts(
-        make_profile(pipeline=Pipeline(kind="dataset", stages=stages, batch_bytes=1000, elements=10))
-    )
-
-    assert found.get("maps") == 2
-    assert found.get("sequential_maps") == 1
-    assert found.get("map_before_batch") is True
-    assert found.get("cached_maps") is False
-    assert found.get("random_maps") is True
-    assert found.get("python_maps") is True
-    assert found.get("ends_in_prefetch") is False
-    assert found.get("data_bytes") == 10_000
-
-
 def test_callbacks_are_those_of_the_person_and_saving_is_apart() -> None:
     costs = (
         CallbackCost(name="Board", by="steptime", step_s=9.0, epoch_s=None),
@@ -106,71 +85,31 @@ def test_callbacks_are_those_of_the_person_and_saving_is_apart() -> None:
     assert found.get("checkpoint") == "ModelCheckpoint"
 
 
+def test_what_callbacks_do_between_epochs_is_no_part_of_the_step_but_of_the_training() -> None:
+    costs = (CallbackCost(name="ModelCheckpoint", by="person", step_s=0.0, epoch_s=18.75, saves=True),)
+    found = facts(make_profile(callbacks=costs, validation=None))
+    (saving,) = (f for f in evaluate(RULES, found).findings if f.kind == "checkpoint-share")
+
+    assert found.get("checkpoint_epoch_s") == pytest.approx(0.010)
+    assert saving.saves_share == pytest.approx(0.010 / (found.get("step_s") + 0.010))
+    assert "save_freq='epoch'" not in " ".join(saving.remedy.lines)
+
+
+def test_a_checkpoint_within_epochs_is_to_be_written_at_their_ends() -> None:
+    costs = (CallbackCost(name="ModelCheckpoint", by="person", step_s=0.004, epoch_s=None, saves=True),)
+    (saving,) = (
+        f
+        for f in evaluate(RULES, facts(make_profile(callbacks=costs))).findings
+        if f.kind == "checkpoint-share"
+    )
+
+    assert "save_freq='epoch'" in " ".join(saving.remedy.lines)
+
+
 def test_without_callbacks_it_is_known_that_they_take_no_time() -> None:
     fine = {check["kind"] for check in evaluate(RULES, facts()).fine}
 
     assert {"callback-share", "checkpoint-share"} <= fine
-
-
-def test_times_of_layers_are_scaled_to_the_time_on_the_device() -> None:
-    waiting = LayerTime(layer="(input)", kind="", device="host", forward_s=9.0, backward_s=0.0, count=1)
-    operations = make_operations(layers=(*make_operations().layers, waiting))
-    found = facts(operations=operations)
-    traced_s = 0.0034 + 0.0042 + 0.0004 + 0.0008 + 0.0007
-
-    assert found.get("optimizer_s") == pytest.approx(0.0007 * 0.006 / traced_s)
-    assert found.get("largest_dense") == "dense"
-
-
-def test_widths_batch_normalisation_and_types_come_from_the_layers() -> None:
-    layers = (
-        Layer(name="d", kind="Dense", parameters=10, output_shape="", dtype="float64", width=250),
-        Layer(name="bn", kind="BatchNormalization", parameters=10, output_shape="", dtype="float32"),
-        Layer(
-            name="turn",
-            kind="RandomRotation",
-            parameters=0,
-            output_shape="",
-            dtype="float32",
-            supports_xla=False,
-        ),
-    )
-    times = (
-        LayerTime(
-            layer="bn", kind="BatchNormalization", device="host", forward_s=0.003, backward_s=0.0, count=1
-        ),
-    )
-    found = facts(make_profile(layers=layers), make_operations(layers=times))
-
-    assert found.get("odd_widths") == ("d (250)",)
-    assert found.get("odd_widths_waste_share") == pytest.approx(1 - 250 / 256)
-    assert found.get("batch_norms") == 1
-    assert found.get("batch_norm_s") > 0
-    assert found.get("float_type") == "float64"
-    assert found.get("layers_without_xla") == ("turn (RandomRotation)",)
-
-
-@pytest.mark.parametrize(
-    ("rates", "half", "speedup"),
-    [
-        ({"float32": 80e9, "bfloat16": 60e9}, "none", 0.75),
-        ({"float32": 80e9, "bfloat16": 160e9}, "mixed_bfloat16", 2.0),
-        ({"float32": 19e12, "tf32": 100e12, "bfloat16": 240e12, "float16": 250e12}, "mixed_float16", 2.5),
-    ],
-)
-def test_half_precision_is_judged_by_rates_that_were_measured(rates, half, speedup) -> None:
-    found = facts(
-        ceilings=make_ceilings(flops_per_s=rates), record=with_host(cpu_features=["avx2", "amx_tile"])
-    )
-
-    assert found.get("half_precision") == half
-    assert found.get("half_speedup") == pytest.approx(speedup)
-
-
-def test_a_processor_without_instructions_for_half_precision_is_not_believed_to_be_faster_in_it() -> None:
-    fast = make_ceilings(flops_per_s={"float32": 80e9, "bfloat16": 160e9})
-
-    assert facts(ceilings=fast, record=with_host(cpu_features=["avx2"])).get("half_precision") == "none"
 
 
 def test_a_gpu_s_launches_and_copies_come_from_the_trace() -> None:
@@ -201,6 +140,19 @@ def test_copies_whose_memory_the_trace_does_not_tell_are_unknown() -> None:
     assert facts(operations=make_operations(busy=(busy,), copies=copies)).get("pageable_copy_s") is None
 
 
+def test_copies_within_the_device_need_no_memory_to_be_told() -> None:
+    busy = Busy(
+        device="gpu:0", lanes=1, busy_s=1, idle_s=1, longest_gap_s=1, gaps=1, launches=1, small_launches=1
+    )
+    copies = (
+        Copy(kind="host to device", memory="pageable", count=1, bytes=4e7, time_s=0.004),
+        Copy(kind="device to device", memory=None, count=1, bytes=4e7, time_s=0.001),
+    )
+
+    found = facts(operations=make_operations(busy=(busy,), copies=copies))
+    assert found.get("pageable_copy_s") == pytest.approx(0.004)
+
+
 def test_other_work_and_throttling_come_from_the_sensors() -> None:
     use = DeviceUse(
         name="cpu", samples=9, utilisation_share=0.9, own_utilisation_share=0.4, other_work_share=0.5,
@@ -222,6 +174,16 @@ def test_threads_left_to_tensorflow_are_as_many_as_processors() -> None:
     assert "too-many-threads" in {finding.kind for finding in evaluate(RULES, found).findings}
 
 
+@pytest.mark.parametrize(("quota", "threads"), [(0.5, "1"), (1.5, "1"), (2.0, "2")])
+def test_threads_are_set_to_whole_processors(quota: float, threads: str) -> None:
+    found = facts(record=with_host(usable_cores=8, cpu_quota_cores=quota, physical_cores=16))
+    remedies = {finding.kind: finding.remedy for finding in evaluate(RULES, found).findings}
+
+    patch = remedies["too-many-threads"].patch
+    assert change(Settings(), patch, "a rule").threads == int(threads)
+    assert patch["threads"] == threads
+
+
 def test_a_record_without_a_profile_says_what_it_can_and_names_the_command() -> None:
     record = make_record(make_plan(epochs=2))
     found = speed_facts(record, UNKNOWN)
@@ -233,6 +195,16 @@ def test_a_record_without_a_profile_says_what_it_can_and_names_the_command() -> 
         "steptime profile mnist-cnn"
         in {check["kind"]: check["why"] for check in evaluate(RULES, found).unchecked}["callback-share"]
     )
+
+
+@pytest.mark.parametrize(("epochs", "every"), [(10, "5"), (3, "3"), (1, None)])
+def test_validating_less_often_still_validates_once(epochs: int, every: str | None) -> None:
+    profile = make_profile(epochs=epochs)
+    validation = dataclasses.replace(profile.validation, epoch_s=100.0)
+    found = evaluate(RULES, facts(dataclasses.replace(profile, validation=validation))).findings
+    remedies = {finding.kind: finding.remedy.patch for finding in found}
+
+    assert remedies.get("validation-share") == ({"validation_freq": every} if every else None)
 
 
 def test_a_profile_without_a_trace_names_it() -> None:
@@ -253,6 +225,15 @@ def test_eager_steps_and_the_loop_are_told() -> None:
     assert found.get("eager") is True
 
 
+def test_layers_that_keep_keras_from_xla_are_named() -> None:
+    turn = Layer(
+        name="turn", kind="RandomRotation", parameters=0, output_shape="", dtype="float32", supports_xla=False
+    )
+
+    found = facts(make_profile(layers=(turn,)))
+    assert found.get("layers_without_xla") == ("turn (RandomRotation)",)
+
+
 def test_a_timing_that_was_not_made_is_unknown() -> None:
     profile = make_profile()
     timings = dataclasses.replace(profile.timings, resident=dataclasses.replace(make_timing(1.0), step_s=()))
@@ -266,16 +247,6 @@ def test_the_next_batch_is_the_first_with_which_the_device_is_busy(ratio: float,
 
     assert found.get("batch_size_next") == batch_size
     assert found.get("doubled_step_s") == pytest.approx(0.0098 * ratio)
-
-
-def test_from_generator_is_a_generator_though_it_is_a_dataset() -> None:
-    stages = (
-        Stage(name="Tensor"),
-        Stage(name="FlatMap", has_python=True),
-        Stage(name="Batch", batch_size=32),
-    )
-
-    assert facts(make_profile(pipeline=Pipeline(kind="dataset", stages=stages))).get("source") == "generator"
 
 
 def test_a_part_that_cannot_be_told_from_nothing_is_nothing() -> None:

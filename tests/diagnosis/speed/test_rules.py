@@ -99,11 +99,41 @@ def test_a_rule_is_silent_close_to_its_cases(rule: SpeedRule) -> None:
 
 @pytest.mark.parametrize("rule", RULES, ids=KINDS)
 def test_every_patch_is_one_that_settings_take(rule: SpeedRule) -> None:
-    known = {"batch_size_next": 64, "cores_usable": 2, "half_precision": "mixed_bfloat16"}
+    known = {"batch_size_next": 2048, "threads_next": 1, "half_precision": "mixed_bfloat16"}
     for case in rule.fires:
         for finding in evaluate(RULES, speed_facts({**known, **case})).findings:
             if finding.kind == rule.kind:
                 change(Settings(), finding.remedy.patch, "a rule")
+                assert "2,048" not in " ".join(finding.remedy.lines)
+
+
+XLA_ON_GPU = {"device": "gpu", "xla": False, "host_s": 0.005, "memory_s": 0.0, "step_s": 0.01}
+CHAIN = {"xla": False, "elementwise_ops": 40, "elementwise_s": 0.008, "step_s": 0.01}
+SMALL_BATCH = {"resident_step_s": 0.001, "doubled_step_s": 0.00105, "batch_size": 2, "step_s": 0.0011}
+
+
+@pytest.mark.parametrize(
+    ("kind", "case", "source", "compiled_by", "patch"),
+    [
+        ("elementwise-chain", CHAIN, "arrays", "workload", {"loop": "xla"}),
+        ("elementwise-chain", CHAIN, "dataset", "settings", {"xla": "on"}),
+        ("elementwise-chain", CHAIN, "dataset", "workload", {}),
+        ("xla-off", {**XLA_ON_GPU, "layers_without_xla": ()}, "dataset", "settings", {"xla": "on"}),
+        ("xla-off", {**XLA_ON_GPU, "layers_without_xla": ()}, "arrays", "workload", {"loop": "xla"}),
+        ("xla-off", {**XLA_ON_GPU, "layers_without_xla": ()}, "generator", "workload", {}),
+        ("small-launches", {**XLA_ON_GPU, "launches": 900, "launch_s": 5e-6}, "arrays", "workload", {"loop": "xla"}),
+        ("small-launches", {**XLA_ON_GPU, "launches": 900, "launch_s": 5e-6}, "dataset", "workload", {}),
+        ("batch-below-saturation", SMALL_BATCH, "arrays", "settings", {"batch_size": "2048"}),
+        ("batch-below-saturation", SMALL_BATCH, "dataset", "settings", {}),
+    ],
+)  # fmt: skip
+def test_a_setting_is_a_remedy_only_where_it_has_an_effect(kind, case, source, compiled_by, patch) -> None:
+    known = {"source": source, "compiled_by": compiled_by, "loop_asked": "graph", "batch_size_next": 2048}
+    findings = evaluate(RULES, speed_facts({**known, **case})).findings
+    (remedy,) = (finding.remedy for finding in findings if finding.kind == kind)
+
+    assert remedy.patch == patch
+    assert patch or remedy.lines
 
 
 @pytest.mark.parametrize("rule", RULES, ids=KINDS)
@@ -116,7 +146,7 @@ def test_without_facts_no_rule_says_anything(rule: SpeedRule) -> None:
 
 
 def test_every_fact_of_the_catalogue_is_asked_for() -> None:
-    asked = {"step_s", "run_steps"}  # by every rule: see evaluate
+    asked = {"step_s", "run_steps", "callbacks_epoch_s"}  # by every rule: see evaluate
     for rule in RULES:
         conditions = [rule.when, rule.applies, *(way.where for way in rule.ways)]
         leaves_of = [leaf for condition in conditions if condition is not None for leaf in leaves(condition)]

@@ -100,6 +100,43 @@ def test_the_body_of_a_recurrent_layer_counts_once_for_each_time_step() -> None:
     assert total_flops(nodes, HEAVY) == 12 * 2 * 2 * (3 + 5) * 4 * 5
 
 
+def test_the_gradient_of_a_recurrent_layer_is_counted() -> None:
+    layer = keras.layers.LSTM(5)
+    layer.build((2, 12, 3))
+
+    def gradients(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            y = tf.reduce_sum(layer(x))
+        return tape.gradient(y, layer.trainable_variables)
+
+    counted = flops(gradients, spec(2, 12, 3))
+
+    assert counted is not None
+    assert counted > 2 * 12 * 2 * 2 * (3 + 5) * 4 * 5
+
+
+def test_a_product_without_a_formula_is_unknown_and_not_free() -> None:
+    def product(values: Any, dense: Any) -> Any:
+        return tf.sparse.sparse_dense_matmul(tf.SparseTensor([[0, 0]], values, [3, 4]), dense)
+
+    assert flops(product, spec(1), spec(4, 5)) is None
+
+
+def test_of_two_branches_the_heavier_counts() -> None:
+    def chosen(a: Any) -> Any:
+        return tf.cond(tf.reduce_sum(a) > 0, lambda: a @ a, lambda: a + 1.0)
+
+    assert flops(chosen, spec(4, 4)) == 2 * 4**3
+
+
+def test_products_in_a_loop_without_a_bound_are_unknown_and_others_count_once() -> None:
+    def looped(body: Any) -> Any:
+        return lambda a: tf.while_loop(lambda a: tf.reduce_sum(a) > 0, lambda a: (body(a),), (a,))[0]
+
+    assert flops(looped(lambda a: a @ a), spec(4, 4)) is None
+    assert flops(looped(lambda a: a - 1.0), spec(4, 4)) == 0
+
+
 def test_a_batch_of_unknown_size_has_no_made_up_count() -> None:
     assert flops(lambda a: tf.matmul(a, a), tf.TensorSpec((None, 4), tf.float32)) is None
 

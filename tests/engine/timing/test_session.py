@@ -95,12 +95,26 @@ def test_time_in_hooks_is_counted_by_callback_and_kind() -> None:
     assert times[1].batch_ns == 0
 
 
+def test_hooks_that_a_callback_got_as_functions_are_timed_too() -> None:
+    sleeper = keras.callbacks.LambdaCallback(
+        on_train_batch_end=lambda batch, logs: time.sleep(0.002),
+        on_epoch_end=lambda epoch, logs: time.sleep(0.002),
+    )
+    (times,) = time_hooks([sleeper])
+    model().fit(X[:32], Y[:32], batch_size=8, verbose=0, callbacks=[sleeper])
+
+    assert times.batch_ns >= 4 * 2_000_000
+    assert times.epoch_ns >= 2_000_000
+
+
 @pytest.mark.parametrize(
     ("callback", "every_batch"),
     [
         (Sleeper(), True),
         (keras.callbacks.ModelCheckpoint("m.keras"), False),
         (keras.callbacks.History(), False),
+        (keras.callbacks.LambdaCallback(on_epoch_end=print), False),
+        (keras.callbacks.LambdaCallback(on_train_batch_end=print), True),
     ],
 )
 def test_a_timed_callback_is_called_as_often_as_before(callback: Any, every_batch: bool) -> None:

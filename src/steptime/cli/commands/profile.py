@@ -34,6 +34,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     shared.add_setting_options(parser)
     shared.add_runs_option(parser)
     parser.add_argument("--time-limit", type=float, metavar="SECONDS", help="end a run that takes longer")
+    parser.add_argument(
+        "--remeasure", action="store_true",
+        help="measure again what this machine can do at best, as when it was busy the first time",
+    )  # fmt: skip
     parser.add_argument("--debug", action="store_true", help="print worker.log when the run fails")
     profiling.add_arguments(parser)
 
@@ -43,6 +47,11 @@ def run(options: argparse.Namespace) -> int:
     profiling.check(options)
     existing = None if options.script else _existing(options)
     if existing is not None:
+        if options.remeasure:
+            raise UsageError(
+                f"--remeasure needs a job to take apart. Received a run that exists: {options.what}",
+                hint="Name its workload instead; a run keeps what was measured beside it.",
+            )
         return _explain(options, existing)
     folder, record = _measure(options)
     if record.outcome.status != "ok":
@@ -93,7 +102,7 @@ def _measure(options: argparse.Namespace) -> "tuple[Path, RunRecord]":
     )
     shared.check_tensorflow()
     folder = create_run_folder(shared.runs_folder(options), "profile", plan)
-    _set_beside(folder, plan, search)
+    _set_beside(folder, plan, search, again=options.remeasure)
     with make_progress(settings.epochs) as progress:
         record = ProcessLauncher().launch(plan, folder, progress.event)
     return folder, record
@@ -118,7 +127,7 @@ def _script(options: argparse.Namespace) -> "Workload":
     return workload
 
 
-def _set_beside(folder: Path, plan: "Plan", search: "GpuSearch") -> None:
+def _set_beside(folder: Path, plan: "Plan", search: "GpuSearch", *, again: bool) -> None:
     """Put the ceilings of the device into the run folder."""
     from steptime.device.host import describe_host
     from steptime.launch.ceilings import cache_folder, find_ceilings
@@ -126,7 +135,7 @@ def _set_beside(folder: Path, plan: "Plan", search: "GpuSearch") -> None:
 
     assert plan.placement is not None
     output.say("looking up what this machine can do at best (measured once, then kept) ...")
-    ceilings, why_not = find_ceilings(plan.placement, describe_host(), search, cache_folder())
+    ceilings, why_not = find_ceilings(plan.placement, describe_host(), search, cache_folder(), again=again)
     if ceilings is None:
         output.say(f"the machine's ceilings are not known: {why_not}")
     else:

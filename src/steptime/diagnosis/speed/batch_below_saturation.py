@@ -1,6 +1,6 @@
 """The batch is too small to keep the device busy."""
 
-from steptime.diagnosis.condition import Check
+from steptime.diagnosis.condition import Check, is_
 from steptime.diagnosis.speed.rule import Saving, SpeedRule, Way
 
 # Twice the work in less than this much more time: most of a step is not spent on samples.
@@ -30,10 +30,26 @@ RULE = SpeedRule(
             patch={"batch_size": "{batch_size_next}"},
             lines=("# fewer, larger steps train differently: look at the loss, and raise the learning rate",),
             changes_results=True,
+            where=is_("source", "arrays"),
+        ),
+        Way(
+            lines=(
+                "dataset.batch({batch_size_next})  # and raise the learning rate: look at the loss",
+                "# a generator or PyDataset: make batches of that size",
+            ),
+            changes_results=True,
         ),
     ),
     clear="The device is saturated: twice the batch takes almost twice as long.",
     explains=("small-launches",),
-    fires=({"resident_step_s": 0.001, "doubled_step_s": 0.00105, "batch_size": 2, "step_s": 0.0011},),
+    fires=(
+        {
+            "source": "arrays",
+            "resident_step_s": 0.001,
+            "doubled_step_s": 0.00105,
+            "batch_size": 2,
+            "step_s": 0.0011,
+        },
+    ),
     silent=({"resident_step_s": 0.001, "doubled_step_s": 0.0019, "batch_size": 32, "step_s": 0.0011},),
 )

@@ -21,6 +21,16 @@ RULE = SpeedRule(
     ways=(
         Way(
             lines=(
+                "# {slowest_callback}: do the work of on_epoch_end at every 10th epoch, or in a thread of its own",
+            ),
+            where=Check(
+                "slowest_callback_s",
+                "slowest_callback_epoch_s",
+                test=lambda part, between: between > 0.5 * part,
+            ),
+        ),
+        Way(
+            lines=(
                 (
                     "# {slowest_callback}: move its work from on_train_batch_end to on_epoch_end, or do it every 100th"
                     " batch"
@@ -29,14 +39,18 @@ RULE = SpeedRule(
         ),
     ),
     clear="Callbacks take little time.",
-    fires=(
-        {"slowest_callback": "SlowLogger", "slowest_callback_s": 0.005, "callback_s": 0.005, "step_s": 0.008},
-    ),
+    fires=({"slowest_callback": "SlowLogger", "slowest_callback_s": 0.005, "step_s": 0.008},),
     silent=(
+        {
+            "slowest_callback": "SlowLogger",
+            "slowest_callback_s": 0.0005,
+            "slowest_callback_epoch_s": 0.0005,
+            "callbacks_epoch_s": 0.02,
+            "step_s": 0.008,
+        },
         {
             "slowest_callback": "History",
             "slowest_callback_s": 0.00001,
-            "callback_s": 0.00001,
             "step_s": 0.008,
         },
     ),

@@ -13,15 +13,32 @@ RULE = SpeedRule(
         calculate=lambda part: part,
         how="measured: time inside {checkpoint}, over the steps of the run",
     ),
-    ways=(Way(lines=("keras.callbacks.ModelCheckpoint(path, save_freq='epoch', save_weights_only=True)",)),),
+    ways=(
+        Way(
+            lines=(
+                "keras.callbacks.ModelCheckpoint(path, save_best_only=True, save_weights_only=True)",
+                "# or save at every 5th epoch only: save_freq=5 * steps of an epoch",
+            ),
+            where=Check(
+                "checkpoint_s", "checkpoint_epoch_s", test=lambda part, between: between > 0.5 * part
+            ),
+        ),
+        Way(lines=("keras.callbacks.ModelCheckpoint(path, save_freq='epoch', save_weights_only=True)",)),
+    ),
     clear="Saving the model takes little time.",
-    explains=("callback-share",),
     fires=(
         {
             "checkpoint": "ModelCheckpoint",
             "checkpoint_s": 0.004,
-            "slowest_callback": "ModelCheckpoint",
-            "slowest_callback_s": 0.004,
+            "slowest_callback": "SlowLogger",
+            "slowest_callback_s": 0.001,
+            "step_s": 0.008,
+        },
+        {
+            "checkpoint": "ModelCheckpoint",
+            "checkpoint_s": 0.004,
+            "checkpoint_epoch_s": 0.004,
+            "callbacks_epoch_s": 0.004,
             "step_s": 0.008,
         },
     ),

@@ -20,11 +20,30 @@ RULE = SpeedRule(
         calculate=lambda part, ops: part * (1 - 1 / ops),
         how="{elementwise_s} of a step, but for one trip through memory of {elementwise_ops}; from the trace",
     ),
-    ways=(Way(patch={"loop": "xla"}, lines=("# or keras.Model.compile(jit_compile=True)",)),),
+    ways=(
+        # That loop needs data that lie on the device; with others Keras' own loop would train.
+        Way(
+            patch={"loop": "xla"},
+            lines=("# or keras.Model.compile(jit_compile=True)",),
+            where=is_("source", "arrays"),
+        ),
+        Way(patch={"xla": "on"}, where=is_("compiled_by", "settings")),
+        Way(lines=("model.compile(..., jit_compile=True)",)),
+    ),
     clear="Element-wise ops do not dominate the step, or XLA joins them.",
     explains=("xla-off", "batch-below-saturation"),
     source="S. Williams, A. Waterman, D. Patterson: Roofline, Communications of the ACM 52 (2009)",
-    fires=({"xla": False, "elementwise_ops": 40, "elementwise_s": 0.008, "step_s": 0.01},),
+    fires=(
+        {"source": "arrays", "xla": False, "elementwise_ops": 40, "elementwise_s": 0.008, "step_s": 0.01},
+        {
+            "source": "dataset",
+            "compiled_by": "settings",
+            "xla": False,
+            "elementwise_ops": 40,
+            "elementwise_s": 0.008,
+            "step_s": 0.01,
+        },
+    ),
     silent=(
         {"xla": True, "elementwise_ops": 40, "elementwise_s": 0.008, "step_s": 0.01},
         {"xla": False, "elementwise_ops": 40, "elementwise_s": 0.002, "step_s": 0.01},

@@ -13,6 +13,7 @@ from steptime.diagnosis.speed.rule import (
     Way,
     filled,
     shown,
+    typed,
 )
 from steptime.diagnosis.text import Text
 from steptime.environment.facts import DOES_NOT_APPLY, Facts
@@ -73,16 +74,17 @@ def _is_worth_it(weighed: _Weighed, facts: Facts) -> bool:
 
 
 def _whole_s(facts: Facts) -> float | None:
-    """Seconds of the training for each step: the step, and its part of the validations."""
-    step_s = facts.get("step_s")
+    """Seconds of the training for each step: the step, and its part of what runs between epochs."""
+    step_s, between_s = facts.get("step_s"), facts.get("callbacks_epoch_s")
     if not isinstance(step_s, int | float):
         return None
+    whole_s = step_s + (between_s if isinstance(between_s, int | float) else 0.0)
     validation = [facts.get(name) for name in ("validation_s", "validation_freq", "steps_per_epoch")]
     match validation:
         case [int() | float() as seconds, int() as every, int() as steps] if steps:
-            return step_s + seconds / every / steps
+            return whole_s + seconds / every / steps
         case _:
-            return step_s
+            return whole_s
 
 
 def _finding(weighed: _Weighed, facts: Facts) -> SpeedFinding:
@@ -118,8 +120,8 @@ def _remedy(rule: SpeedRule, facts: Facts) -> Remedy:
     fits = (way for way in rule.ways if way.where is None or way.where.judge(situation).holds)
     way: Way = next(fits, rule.ways[-1])
     return Remedy(
-        lines=tuple(filled(line, facts) for line in way.lines),
-        patch={key: filled(value, facts) for key, value in way.patch.items()},
+        lines=tuple(typed(line, facts) for line in way.lines),
+        patch={key: typed(value, facts) for key, value in way.patch.items()},
         changes_results=way.changes_results,
     )
 

@@ -1,5 +1,6 @@
 """What the rules may ask, from what was measured of a run; what was not is unknown, with the command for it."""
 
+import math
 from collections.abc import Mapping
 
 from steptime.analysis.anatomy import Anatomy
@@ -17,6 +18,8 @@ Known = Mapping[str, Value | None]
 _NOT_PROFILED = "this run was not profiled: `steptime profile {job}` measures it"
 # A batch that is more than so many times as large is another training.
 _LARGEST_STEP = 16
+# A loss changes little between epochs: so seldom is enough, as long as there is one validation at all.
+_VALIDATE_EVERY = 5
 _PARTS = {
     "input_s": ("input",),
     "host_s": ("python", "launch"),
@@ -48,7 +51,7 @@ def speed_facts(
         values |= model_facts(profile, operations, ceilings, anatomy, record)
     if operations is not None:
         values |= _of_trace(operations, ceilings)
-    values |= _run_steps(values)
+    values |= _of_plan(values)
     known = {name: value for name, value in values.items() if value is not None}
     origin = "measured" if profile is not None else "in the record"
     return Facts(
@@ -73,6 +76,7 @@ def _of_record(record: RunRecord) -> Known:
         "steps_per_epoch": job.steps_per_epoch if job else None,
         "parameters": job.parameters if job else None,
         "optimizer": job.optimizer if job else None,
+        "compiled_by": job.compiled_by if job else None,
         "loop": _loop(record),
     }
     return {**asked, **told, **_of_host(record), **_of_devices(record), **_of_epochs(record)}
@@ -93,6 +97,7 @@ def _of_host(record: RunRecord) -> Known:
         "physical_cores": host.get("physical_cores"),
         # Left to itself, TensorFlow starts as many threads as the process may run on processors.
         "threads": settings.threads or usable,
+        "threads_next": max(1, math.floor(cores)) if cores else None,
         "inter_threads": settings.inter_threads or usable,
     }
 
@@ -173,8 +178,11 @@ def _of_profile(profile: Profile, anatomy: Anatomy) -> Known:
 
 
 def _of_callbacks(callbacks: tuple[CallbackCost, ...], steps: int | None) -> Known:
-    def step_s(cost: CallbackCost) -> float:
-        return cost.step_s + ((cost.epoch_s or 0.0) / steps if steps else 0.0)
+    def between_s(cost: CallbackCost | None) -> float:
+        return (cost.epoch_s or 0.0) / steps if cost and steps else 0.0
+
+    def step_s(cost: CallbackCost | None) -> float:
+        return (cost.step_s if cost else 0.0) + between_s(cost)
 
     own = [cost for cost in callbacks if cost.by == "person"]
     saving = max((cost for cost in own if cost.saves), key=step_s, default=None)
@@ -182,9 +190,12 @@ def _of_callbacks(callbacks: tuple[CallbackCost, ...], steps: int | None) -> Kno
     return {
         # Without callbacks of the person's the answer is known: they take no time.
         "slowest_callback": slowest.name if slowest else "none",
-        "slowest_callback_s": step_s(slowest) if slowest else 0.0,
+        "slowest_callback_s": step_s(slowest),
+        "slowest_callback_epoch_s": between_s(slowest),
         "checkpoint": saving.name if saving else "none",
-        "checkpoint_s": step_s(saving) if saving else 0.0,
+        "checkpoint_s": step_s(saving),
+        "checkpoint_epoch_s": between_s(saving),
+        "callbacks_epoch_s": sum(between_s(cost) for cost in own),
     }
 
 
@@ -193,7 +204,7 @@ def _of_trace(operations: Operations, ceilings: Ceilings | None) -> Known:
     copies = [
         copy for copy in operations.copies if copy.kind == "host to device" and copy.memory == "pageable"
     ]
-    told = gpu is not None and all(copy.memory for copy in operations.copies)
+    told = gpu is not None and all(copy.memory for copy in operations.copies if copy.kind == "host to device")
     return {
         "launches": round(gpu.launches) if gpu else None,
         "launch_s": ceilings.launch_s if ceilings else None,
@@ -213,9 +224,14 @@ def _next_batch(batch_size: int | None, doubling_ratio: float | None) -> int | N
     return batch_size * times
 
 
-def _run_steps(values: Known) -> Known:
+def _of_plan(values: Known) -> Known:
     steps, epochs = values.get("steps_per_epoch"), values.get("epochs")
-    return {"run_steps": steps * epochs} if isinstance(steps, int) and isinstance(epochs, int) else {}
+    if not isinstance(epochs, int):
+        return {}
+    return {
+        "run_steps": steps * epochs if isinstance(steps, int) else None,
+        "validation_freq_next": min(_VALIDATE_EVERY, epochs),
+    }
 
 
 def _middle(times_s: tuple[float, ...]) -> float | None:

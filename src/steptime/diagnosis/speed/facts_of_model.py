@@ -1,6 +1,7 @@
 """Facts about the model's layers and arithmetic: which take the time, and what other arithmetic would take."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from steptime.analysis.anatomy import Anatomy
 from steptime.environment.facts import Value
@@ -47,7 +48,6 @@ def model_facts(
         "largest_dense": largest.name if largest else None,
         "largest_dense_parameters": largest.parameters if largest else None,
         "odd_widths": tuple(f"{layer.name} ({layer.width})" for layer in odd),
-        "odd_widths_waste_share": max((_waste_share(layer) for layer in odd), default=0.0),
         "tensor_cores": fits if gpu_capability is not None else None,
         "float_type": _float_type(profile),
         **_of_ceilings(ceilings, record),
@@ -56,6 +56,7 @@ def model_facts(
 
 
 def _waste_share(layer: Layer) -> float:
+    """Share of a layer's time that goes into padding its width."""
     width = layer.width or _TILE
     return 1 - width / (-(-width // _TILE) * _TILE)
 
@@ -85,12 +86,19 @@ def _gpu_capability(record: RunRecord) -> float | None:
     """Compute capability of the GPU that was trained on."""
     if record.environment is None or not (record.device or "").startswith("gpu"):
         return None
-    for gpu in record.environment.gpus:
-        try:
-            return float(str(gpu.get("compute_capability")))
-        except ValueError:
-            continue
-    return None
+    try:
+        return float(str(_trained_on(record, record.environment.gpus).get("compute_capability")))
+    except ValueError:
+        return None
+
+
+def _trained_on(record: RunRecord, gpus: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """The GPU that the worker was shown, else the one of the device's number."""
+    placement = record.plan.placement
+    visible = placement.visible_devices.partition(",")[0] if placement else ""
+    shown = (gpu for gpu in gpus if visible and visible in (gpu.get("uuid"), str(gpu.get("index"))))
+    number = int((record.device or "").partition(":")[2] or 0)
+    return next(shown, gpus[number] if number < len(gpus) else {})
 
 
 def _multiplies_half(record: RunRecord) -> bool:
@@ -117,7 +125,7 @@ def _of_operations(
     optimizer_s = of(lambda time: time.layer == _OPTIMIZER)
     parameters = sum(layer.parameters for layer in profile.layers)
     update_s = optimizer_s * largest.parameters / parameters if largest and parameters else 0.0
-    odd_names = {layer.name for layer in odd}
+    wasted = {layer.name: _waste_share(layer) for layer in odd}
     single = [
         node
         for node in operations.nodes
@@ -127,7 +135,9 @@ def _of_operations(
         "optimizer_s": optimizer_s,
         "batch_norm_s": of(lambda time: time.kind == "BatchNormalization"),
         "largest_dense_s": of(lambda time: time.layer == largest.name) + update_s if largest else None,
-        "odd_widths_s": of(lambda time: time.layer in odd_names),
+        "odd_widths_s": of(lambda time: time.layer in wasted),
+        "odd_widths_waste_s": scale
+        * sum((time.forward_s + time.backward_s) * wasted.get(time.layer, 0.0) for time in operations.layers),
         "elementwise_s": scale * sum(node.time_s for node in single),
         "elementwise_ops": round(sum(node.count for node in single)),
     }

@@ -1,37 +1,66 @@
 """Facts about the input: what a tf.data pipeline is made of, and how its stages are ordered."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from steptime.environment.facts import Value
 from steptime.record.profile import Pipeline, Profile, Stage
 from steptime.record.schema import RunRecord
+
+_COUNTING = ("Repeat", "Take", "AssertCardinality")
 
 
 def pipeline_facts(profile: Profile, record: RunRecord) -> Mapping[str, Value | None]:
     """Return the facts about where batches come from."""
     pipeline = profile.pipeline
     stages = pipeline.stages
-    whole = {
-        "source": "generator" if any(_is_generator(stage) for stage in stages) else pipeline.kind,
+    whole: dict[str, Value | None] = {
+        "source": pipeline.kind,
+        "from_generator": any(_is_generator(stage) for stage in stages),
         "input_dtypes": pipeline.dtypes or None,
+        "float64_share": _float64_share(pipeline),
         "workers": pipeline.workers,
         "data_bytes": _data_bytes(pipeline),
         "memory_left_bytes": _memory_left_bytes(record),
     }
     if not stages:
         return whole
+    before = _before(stages)
     maps = [place for place, stage in enumerate(stages) if _is_map(stage)]
     caches = [place for place, stage in enumerate(stages) if stage.name.startswith("Cache")]
     batches = [place for place, stage in enumerate(stages) if stage.batch_size is not None]
     return whole | {
         "maps": len(maps),
         "sequential_maps": sum(stages[place].parallel_calls in (None, 1) for place in maps),
-        "map_before_batch": bool(maps and batches) and min(maps) < min(batches),
-        "cached_maps": bool(caches) and all(place < max(caches) for place in maps),
-        "random_maps": any(stages[place].is_random for place in maps),
+        "map_before_batch": any(
+            not before[place] & set(batches) and any(place in before[batch] for batch in batches)
+            for place in maps
+        ),
+        "cached_maps": bool(caches)
+        and all(any(place in before[cache] for cache in caches) for place in maps),
+        "random_maps": any(stage.is_random for stage in stages),
         "python_maps": any(stages[place].has_python for place in maps),
-        "ends_in_prefetch": stages[-1].name.startswith("Prefetch"),
+        "ends_in_prefetch": _ends_in_prefetch(stages),
     }
+
+
+def _inputs(stages: Sequence[Stage], place: int) -> tuple[int, ...]:
+    given = stages[place].inputs
+    return given if given is not None else (place - 1,) if place else ()
+
+
+def _before(stages: Sequence[Stage]) -> list[set[int]]:
+    """For each stage the places of all whose elements reach it."""
+    before: list[set[int]] = []
+    for place in range(len(stages)):
+        read = _inputs(stages, place)
+        before.append(set(read).union(*(before[each] for each in read)))
+    return before
+
+
+def _ends_in_prefetch(stages: Sequence[Stage]) -> bool:
+    """Whether the last stage that does any work is prefetch; what only counts elements may stand after it."""
+    last = next((stage for stage in reversed(stages) if not stage.name.startswith(_COUNTING)), stages[-1])
+    return last.name.startswith("Prefetch")
 
 
 def _is_generator(stage: Stage) -> bool:
@@ -40,7 +69,17 @@ def _is_generator(stage: Stage) -> bool:
 
 
 def _is_map(stage: Stage) -> bool:
-    return "Map" in stage.name or "Interleave" in stage.name
+    """Whether it calls a function that could be called several times at once: a flat map cannot."""
+    name = stage.name
+    return ("Map" in name or "Interleave" in name) and not name.startswith(("FlatMap", "DirectedInterleave"))
+
+
+def _float64_share(pipeline: Pipeline) -> float | None:
+    whole = sum(pipeline.dtype_bytes)
+    if not whole:
+        return None
+    sizes = zip(pipeline.dtypes, pipeline.dtype_bytes, strict=True)
+    return sum(size for dtype, size in sizes if dtype == "float64") / whole
 
 
 def _data_bytes(pipeline: Pipeline) -> int | None:

@@ -1,6 +1,6 @@
 """Batches come as float64."""
 
-from steptime.diagnosis.condition import Check
+from steptime.diagnosis.condition import Check, is_
 from steptime.diagnosis.speed.rule import Saving, SpeedRule, Way
 
 RULE = SpeedRule(
@@ -10,11 +10,14 @@ RULE = SpeedRule(
         "`x / 255.0` makes float64 of a NumPy array: twice the bytes of float32 and eight times those of uint8, "
         "which are made, copied, and then cast to float32 in every step."
     ),
+    # Keras casts arrays once, before the first step.
+    applies=is_("source", "dataset", "generator", "pydataset"),
     when=Check("input_dtypes", test=lambda dtypes: "float64" in dtypes),
     saving=Saving(
-        names=("input_s",),
-        calculate=lambda input_s: input_s / 2,
-        how="half of what a step waits for input ({input_s}), as float32 has half the bytes",
+        names=("input_s", "float64_share"),
+        calculate=lambda input_s, share: input_s * share / 2,
+        how="half of what a step waits for input ({input_s}), as float32 has half the bytes, for {float64_share} of"
+        " the batch",
     ),
     ways=(
         Way(
@@ -24,9 +27,36 @@ RULE = SpeedRule(
         ),
     ),
     clear="No batch comes as float64.",
-    fires=({"input_dtypes": ("float64", "int64"), "input_s": 0.004, "step_s": 0.01},),
+    fires=(
+        {
+            "source": "dataset",
+            "input_dtypes": ("float64", "int64"),
+            "float64_share": 0.99,
+            "input_s": 0.004,
+            "step_s": 0.01,
+        },
+    ),
     silent=(
-        {"input_dtypes": ("float32", "int64"), "input_s": 0.004, "step_s": 0.01},
-        {"input_dtypes": ("float64", "int64"), "input_s": 0.0001, "step_s": 0.01},
+        {
+            "source": "generator",
+            "input_dtypes": ("float32", "int64"),
+            "float64_share": 0.0,
+            "input_s": 0.004,
+            "step_s": 0.01,
+        },
+        {
+            "source": "dataset",
+            "input_dtypes": ("float32", "float64"),
+            "float64_share": 0.01,
+            "input_s": 0.004,
+            "step_s": 0.01,
+        },
+        {
+            "source": "arrays",
+            "input_dtypes": ("float64", "int64"),
+            "float64_share": 0.99,
+            "input_s": 0.004,
+            "step_s": 0.01,
+        },
     ),
 )

@@ -36,8 +36,9 @@ Five short timings, taken in turns so that a drift of the machine meets all alik
 | the step alone, with twice the batch | | what of it does not grow with the batch |
 
 The parts are shown to scale and add up to the measured step; a page whose parts miss it by more than 3 % says
-so. One of `input`, `host`, `compute` and `memory` is the answer when it alone makes up most of the step; else
-it is `mixed`, or `unknown` when the timings spread too much.
+so. One of `input`, `host`, `compute` and `memory` is the answer when it alone makes up most of the step; else,
+and when the timings spread too much to tell, it is `mixed`. It is `unknown` where they were not made or leave much of
+the step unexplained.
 
 A trace of a few steady steps by TensorFlow's profiler gives the time of each type of operation and of each
 layer. It is digested in the worker into `ops.json`, so that reading it later needs no TensorFlow; the whole
@@ -46,7 +47,8 @@ trace stays beside it for `steptime board`. Tracing disturbs: the page says by h
 profiler.
 
 The machine's own ceilings (matrix products in each precision, a copy in memory, a copy to the device, the start
-of one operation) are measured once and kept. They are what TensorFlow reached here, not what a data sheet says.
+of one operation) are measured once and kept; `--remeasure` measures them again, as when the machine was busy the
+first time. They are what TensorFlow reached here, not what a data sheet says.
 
 ## What a price means
 

@@ -10,10 +10,10 @@ RULE = SpeedRule(
     applies=is_("device", "gpu"),
     when=All(is_("tensor_cores", True), Check("odd_widths", test=bool)),
     saving=Saving(
-        names=("odd_widths_s", "odd_widths_waste_share"),
-        calculate=lambda part, waste: part * waste,
+        names=("odd_widths_waste_s",),
+        calculate=lambda part: part,
         how="{odd_widths_s} of a step in these layers, of which padding to a multiple of 8 wastes"
-        " {odd_widths_waste_share}",
+        " {odd_widths_waste_s}",
     ),
     ways=(
         Way(
@@ -29,7 +29,7 @@ RULE = SpeedRule(
             "tensor_cores": True,
             "odd_widths": ("dense (250)",),
             "odd_widths_s": 0.006,
-            "odd_widths_waste_share": 0.1,
+            "odd_widths_waste_s": 0.0006,
             "step_s": 0.01,
         },
     ),

@@ -12,7 +12,7 @@ RULE = SpeedRule(
         "Python makes one batch at a time, in one thread that holds the interpreter's lock, while the device "
         "waits. TensorFlow can neither run it in parallel nor see into it."
     ),
-    when=Any(is_("source", "generator"), _ONE_WORKER),
+    when=Any(is_("source", "generator"), is_("from_generator", True), _ONE_WORKER),
     saving=Saving(
         names=("input_s",),
         calculate=lambda input_s: input_s,
@@ -36,11 +36,19 @@ RULE = SpeedRule(
     clear="No Python generator makes the batches.",
     fires=(
         {"source": "generator", "input_s": 0.008, "step_s": 0.01},
+        {
+            "source": "dataset",
+            "from_generator": True,
+            "sequential_maps": 1,
+            "ends_in_prefetch": True,
+            "input_s": 0.008,
+            "step_s": 0.01,
+        },
         {"source": "pydataset", "workers": 1, "input_s": 0.008, "step_s": 0.01},
     ),
     silent=(
         {"source": "generator", "input_s": 0.0001, "step_s": 0.01},
-        {"source": "dataset", "input_s": 0.008, "step_s": 0.01},
+        {"source": "dataset", "from_generator": False, "input_s": 0.008, "step_s": 0.01},
         {"source": "pydataset", "workers": 4, "input_s": 0.008, "step_s": 0.01},
     ),
 )

@@ -141,6 +141,14 @@ def filled(text: str, facts: Facts) -> str:
     return text
 
 
+def typed(text: str, facts: Facts) -> str:
+    """Return the text with each ``{name}`` replaced by that fact as code and settings take it: 2048, not 2,048."""
+    for name in facts.catalogue:
+        if f"{{{name}}}" in text:
+            text = text.replace(f"{{{name}}}", facts.text(name) or "?")
+    return text
+
+
 def shown(name: str, value: Value | None) -> str:
     """Return a fact's value as text for people; its unit is that in which the name ends."""
     if value is None:

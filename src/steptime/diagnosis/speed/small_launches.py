@@ -1,6 +1,6 @@
 """A step is many tiny kernels, and starting them takes longer than running them."""
 
-from steptime.diagnosis.condition import All, Check, is_
+from steptime.diagnosis.condition import All, Check, is_, more
 from steptime.diagnosis.speed.rule import Saving, SpeedRule, Way
 
 RULE = SpeedRule(
@@ -17,11 +17,19 @@ RULE = SpeedRule(
         how="{launches} launches of {launch_s} each, measured on this machine, but no more than the device waits",
     ),
     ways=(
-        Way(patch={"loop": "xla"}, where=is_("xla", False)),
+        # That loop needs data that lie on the device; with others Keras' own loop would train.
+        Way(patch={"loop": "xla"}, where=All(is_("xla", False), is_("source", "arrays"))),
+        Way(patch={"xla": "on"}, where=All(is_("xla", False), is_("compiled_by", "settings"))),
+        Way(lines=("model.compile(..., jit_compile=True)",), where=is_("xla", False)),
         Way(
             patch={"batch_size": "{batch_size_next}"},
             changes_results=True,
             lines=("# fewer, larger steps train differently: look at the loss",),
+            where=All(is_("source", "arrays"), more("batch_size_next", 0)),
+        ),
+        Way(
+            changes_results=True,
+            lines=("dataset.batch(n)  # larger; fewer, larger steps train differently: look at the loss",),
         ),
     ),
     clear="Starting kernels is a small part of a step.",
@@ -34,6 +42,7 @@ RULE = SpeedRule(
             "host_s": 0.002,
             "step_s": 0.003,
             "xla": False,
+            "source": "arrays",
         },
     ),
     silent=(

@@ -37,7 +37,7 @@ RULE = SpeedRule(
             patch={"threads": "none", "inter_threads": "none"},
             where=Check("cores_usable", "physical_cores", test=lambda usable, cores: usable >= cores),
         ),
-        Way(patch={"threads": "{cores_usable}", "inter_threads": "none"}),
+        Way(patch={"threads": "{threads_next}", "inter_threads": "none"}),
     ),
     clear="There are no more threads than processors.",
     explains=("batch-below-saturation",),

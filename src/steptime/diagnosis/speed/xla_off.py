@@ -19,8 +19,13 @@ RULE = SpeedRule(
         how="what joined ops could save: launches ({host_s}) and trips to memory ({memory_s})",
     ),
     ways=(
-        Way(patch={"loop": "xla"}, where=is_("loop_asked", "graph", "keras")),
-        Way(patch={"xla": "on"}),
+        # That loop needs data that lie on the device; with others Keras' own loop would train.
+        Way(
+            patch={"loop": "xla"},
+            where=All(is_("source", "arrays"), is_("loop_asked", "graph", "keras")),
+        ),
+        Way(patch={"xla": "on"}, where=is_("compiled_by", "settings")),
+        Way(lines=("model.compile(..., jit_compile=True)",)),
     ),
     clear="XLA compiles the training step, or the run is on a CPU, where it seldom helps.",
     fires=(
@@ -32,6 +37,7 @@ RULE = SpeedRule(
             "memory_s": 0.003,
             "step_s": 0.008,
             "loop_asked": "graph",
+            "source": "arrays",
         },
     ),
     silent=(

@@ -1,5 +1,7 @@
 """Counts what a traced step computes and moves, from its graph; nothing is executed."""
 
+import dataclasses
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +23,7 @@ _MOVES_NOTHING = frozenset((
 ).split())  # fmt: skip
 _CALLS = ("PartitionedCall", "StatefulPartitionedCall")
 _LOOPS = ("While", "StatelessWhile")
+_CHOICES = ("If", "StatelessIf")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +34,7 @@ class NodeCount:
         name: Its name in the graph.
         kind: Its type.
         group: As of `groups.group_of`.
-        flops: Floating-point operations a step; None when a shape is not known.
+        flops: Floating-point operations a step; None when a shape, or how often a loop runs, is not known.
         bytes: Bytes it reads and writes a step; None when a shape is not known.
         weight_bytes: The part of them that are variables' values.
         times: How often it runs a step.
@@ -95,9 +98,9 @@ def executed(nodes: list[NodeCount]) -> int:
 def _walk(graph: Any, times: int) -> Iterator[NodeCount]:
     for op in _needed(graph):
         group = group_of(op.type)
-        inner = _called(graph, op)
+        inner = _inside(graph, op, times)
         if inner is not None:
-            yield from _walk(inner, times * _repeats(op))
+            yield from inner
             continue
         flops = flops_of(op, group)
         moved, weights = _moved(op)
@@ -110,6 +113,31 @@ def _walk(graph: Any, times: int) -> Iterator[NodeCount]:
             weight_bytes=weights * times,
             times=times,
         )
+
+
+def _inside(graph: Any, op: Any, times: int) -> list[NodeCount] | None:
+    """What an operation that holds others executes: of a choice the heavier branch; None for any other operation."""
+    if op.type in _CHOICES:
+        branches = [
+            _branch(graph, op, kept, name)
+            for kept, name in (("_true_graph", "then_branch"), ("_false_graph", "else_branch"))
+        ]
+        walked = [list(_walk(branch, times)) for branch in branches if branch is not None]
+        return max(walked, key=_weight, default=None)
+    inner = _called(graph, op)
+    if inner is None:
+        return None
+    repeats = _repeats(op)
+    nodes = list(_walk(inner, times * (repeats or 1)))
+    if repeats is None:
+        # Once is the least; for the products of a step that would be far off.
+        return [dataclasses.replace(n, flops=None) if n.group in HEAVY else n for n in nodes]
+    return nodes
+
+
+def _weight(nodes: list[NodeCount]) -> float:
+    heavy = total_flops(nodes, HEAVY)
+    return math.inf if heavy is None else heavy
 
 
 def _needed(graph: Any) -> list[Any]:
@@ -129,23 +157,29 @@ def _called(graph: Any, op: Any) -> Any:
     if op.type not in (*_CALLS, *_LOOPS):
         return None
     # TensorFlow keeps a loop's graph with what Python knew of its shapes; its definition has lost that.
-    kept = getattr(op, "_body_graph", None)
-    if kept is not None:
-        return kept
-    name = op.get_attr("body" if op.type in _LOOPS else "f").name
+    return _branch(graph, op, "_body_graph", "body" if op.type in _LOOPS else "f")
+
+
+def _branch(graph: Any, op: Any, kept: str, attribute: str) -> Any:
+    """The graph of one of the functions of an operation: as it was traced, else from its definition."""
+    traced = getattr(op, kept, None)
+    if traced is not None:
+        return traced
+    name = op.get_attr(attribute).name
     definition = next((f for f in graph.as_graph_def().library.function if f.signature.name == name), None)
     if definition is None:
         return None
+    given = op.inputs[1:] if op.type in _CHOICES else op.inputs
     with graph.as_default():
-        return function_def_to_graph(definition, input_shapes=[tensor.shape for tensor in op.inputs])
+        return function_def_to_graph(definition, input_shapes=[tensor.shape for tensor in given])
 
 
-def _repeats(op: Any) -> int:
-    """How often a loop's body runs: its bound where the graph holds it, as for recurrent layers, else once."""
+def _repeats(op: Any) -> int | None:
+    """How often a loop's body runs: its bound where the graph holds it, as for recurrent layers; else None."""
     if op.type not in _LOOPS:
         return 1
     bound = _static(op.inputs[1]) if len(op.inputs) > 1 else None
-    return int(bound) if bound is not None and np.ndim(bound) == 0 and bound > 0 else 1
+    return int(bound) if bound is not None and np.ndim(bound) == 0 and bound > 0 else None
 
 
 def _static(tensor: Any) -> Any:

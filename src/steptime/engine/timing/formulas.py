@@ -9,11 +9,13 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from steptime.engine.timing.groups import HEAVY
+
 Shape = tuple[int, ...]
 
 
 def flops_of(op: Any, group: str) -> int | None:
-    """Floating-point operations of one execution; None when a shape that matters is not known.
+    """Floating-point operations of one execution; None when a shape or the formula of a heavy one is not known.
 
     Args:
         op: A `tf.Operation`.
@@ -29,7 +31,7 @@ def flops_of(op: Any, group: str) -> int | None:
             return _size(op.inputs[0])
     except (_UnknownShape, IndexError):
         return None
-    return 0
+    return None if group in HEAVY else 0
 
 
 class _UnknownShape(Exception):  # noqa: N818 - not an error, a detour

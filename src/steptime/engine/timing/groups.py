@@ -1,4 +1,6 @@
-"""What kind of work an operation is, by its TensorFlow type."""
+"""What kind of work an operation is, by its TensorFlow type, or by the name XLA or a GPU library gave it."""
+
+import re
 
 _GROUPS: dict[str, str] = {
     "matmul": "MatMul BatchMatMul BatchMatMulV2 BatchMatMulV3 Einsum SparseTensorDenseMatMul _FusedMatMul"
@@ -25,7 +27,19 @@ _GROUPS: dict[str, str] = {
     " ConcatOffset _Arg _Retval _Send _Recv _HostSend _HostRecv DestroyTemporaryVariable VariableShape"
     " EnsureShape LogicalAnd Less InvertPermutation DynamicStitch",
 }
-_GROUP_OF = {kind: group for group, kinds in _GROUPS.items() for kind in kinds.split()}
+# XLA's own operations, where it did not join them with others.
+_GROUPS_OF_XLA: dict[str, str] = {
+    "reduction": "reduce reduce-window select-and-scatter",
+    "memory": "copy transpose concatenate slice dynamic-slice dynamic-update-slice gather scatter pad broadcast",
+    "elementwise": "add subtract multiply divide maximum minimum power sqrt rsqrt exponential log tanh logistic select"
+    " compare convert negate abs",
+}
+_GROUP_OF = {
+    kind: group
+    for groups in (_GROUPS, _GROUPS_OF_XLA)
+    for group, kinds in groups.items()
+    for kind in kinds.split()
+}
 _ELEMENTWISE = frozenset((
     "Add AddV2 AddN Sub Mul RealDiv Div DivNoNan Maximum Minimum Pow Square SquaredDifference Sqrt Rsqrt RsqrtGrad"
     " SqrtGrad Reciprocal ReciprocalGrad Exp Expm1 Log Log1p Tanh TanhGrad Sigmoid SigmoidGrad Relu ReluGrad Relu6"
@@ -35,9 +49,20 @@ _ELEMENTWISE = frozenset((
     " ResourceApplyAdam ResourceApplyGradientDescent ResourceApplyKerasMomentum _FusedMul"
 ).split())  # fmt: skip
 
+# XLA names what it joined after parts of it (gemm_fusion_dot, loop_add_fusion), and libraries' kernels say what they
+# are (ampere_sgemm_128x64); what a plain "fusion" or "custom-call" holds cannot be told. Convolutions come first,
+# since many are implemented as gemm; "convert" is none.
+_SPEAKING = (
+    ("convolution", re.compile(r"conv(?!ert)")),
+    ("matmul", re.compile(r"matmul|gemm|cublas|(?<![a-z])dot(?![a-z])")),
+)
+
 HEAVY = ("matmul", "convolution")
 
 
 def group_of(kind: str) -> str:
     """One of matmul, convolution, elementwise, reduction, memory, random, input, control and other."""
-    return _GROUP_OF.get(kind) or ("elementwise" if kind in _ELEMENTWISE else "other")
+    known = _GROUP_OF.get(kind) or ("elementwise" if kind in _ELEMENTWISE else None)
+    if known is None and not kind.lstrip("_")[:1].isupper():  # TensorFlow's types begin with a capital
+        known = next((group for group, name in _SPEAKING if name.search(kind.lower())), None)
+    return known or "other"

@@ -45,7 +45,7 @@ class _TimedHook:
 
 
 def time_hooks(callbacks: Sequence[keras.callbacks.Callback]) -> list[HookTimes]:
-    """Put timers around the batch and epoch hooks that the callbacks' classes override.
+    """Put timers around the batch and epoch hooks that the callbacks have of their own.
 
     Args:
         callbacks: They keep the timers.
@@ -53,10 +53,16 @@ def time_hooks(callbacks: Sequence[keras.callbacks.Callback]) -> list[HookTimes]
     times = [HookTimes(callback) for callback in callbacks]
     for item in times:
         for hook in (*_BATCH_HOOKS, *_EPOCH_HOOKS):
-            if getattr(type(item.callback), hook, None) is not getattr(keras.callbacks.Callback, hook, None):
+            if _has_own(item.callback, hook):
                 timed = _TimedHook(getattr(item.callback, hook), _told(item, hook))
                 vars(item.callback)[hook] = timed
     return times
+
+
+def _has_own(callback: keras.callbacks.Callback, hook: str) -> bool:
+    """Whether the class overrides the hook, or the object has one, as a LambdaCallback does."""
+    overridden = getattr(type(callback), hook, None) is not getattr(keras.callbacks.Callback, hook, None)
+    return overridden or hook in vars(callback)
 
 
 def _told(item: HookTimes, hook: str) -> Callable[[int], None]:
