@@ -97,6 +97,7 @@ class Plan:
         split: Into how many equal parts each batch is split, with the mean of their gradients making one update:
             more than 1 where whole batches did not fit into memory.
         allow_different: Whether a training goes on from its checkpoint though what it was given has changed.
+        joined: Whether this process is one of a group that somebody else started, and cannot start anew from here.
     """
 
     workload: Workload
@@ -108,3 +109,4 @@ class Plan:
     arm: Arm | None = None
     split: int = 1
     allow_different: bool = False
+    joined: bool = False

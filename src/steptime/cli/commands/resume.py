@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from steptime.cli import options as shared
+from steptime.cli.raying import add_ray_options, ray_resources
 from steptime.errors import RecordError, UsageError
 
 if TYPE_CHECKING:
+    from steptime.launch.ray_cluster import Resources
     from steptime.plan.plan import Placement, Plan
     from steptime.plan.settings import Settings
     from steptime.record.schema import RunRecord
@@ -23,6 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="go on although model, data, batch size or optimizer have changed",
     )
+    add_ray_options(parser)
     shared.add_runs_option(parser)
     shared.add_json_option(parser)
     parser.add_argument("--debug", action="store_true", help="print worker.log when the run fails")
@@ -35,6 +38,13 @@ def run(options: argparse.Namespace) -> int:
 
     folder = find_run(shared.runs_folder(options), options.run)
     plan, _ = read_plan(folder)
+    if plan.joined:
+        raise UsageError(
+            f"A run must have been started as a whole to go on. Received: {folder}, one worker of a group that another"
+            " launcher started",
+            hint="Start the group anew; one that --workers N --local or --ray starts can go on.",
+        )
+    resources = ray_resources(options, is_ray=plan.settings.launcher == "ray")
     if not has_checkpoint(folder):
         raise UsageError(
             f"{folder} must hold a checkpoint. There is none.",
@@ -50,7 +60,7 @@ def run(options: argparse.Namespace) -> int:
         allow_different=plan.allow_different or options.allow_different,
     )
     shared.check_tensorflow()
-    record = go_on(plan, folder)
+    record = go_on(plan, folder, resources)
     return finish(record, folder, as_json=options.json, debug=options.debug)
 
 
@@ -82,13 +92,13 @@ def find_interrupted(runs: Path, plan: "Plan") -> Path | None:
                 kept = read_plan(summary.folder)[0]
             except RecordError:
                 continue
-            if (kept.workload, kept.settings) == (plan.workload, plan.settings):
+            if not kept.joined and (kept.workload, kept.settings) == (plan.workload, plan.settings):
                 return summary.folder
     return None
 
 
-def go_on(plan: "Plan", folder: Path) -> "RunRecord":
-    """Start a worker again in the folder of its run."""
+def go_on(plan: "Plan", folder: Path, resources: "Resources | None" = None) -> "RunRecord":
+    """Start a worker again in the folder of its run; on Ray each gets `resources`."""
     from steptime.cli.grouping import launcher_of
     from steptime.cli.progress import make_progress
     from steptime.launch.attempts import run_attempts
@@ -98,4 +108,4 @@ def go_on(plan: "Plan", folder: Path) -> "RunRecord":
     rewrite_plan(folder, plan)
     (folder / RECORD_FILE).unlink(missing_ok=True)
     with make_progress(plan.settings.epochs) as progress:
-        return run_attempts(plan, folder, launcher_of(plan.settings, Place()), progress.event)
+        return run_attempts(plan, folder, launcher_of(plan.settings, Place(), resources), progress.event)

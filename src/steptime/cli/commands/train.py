@@ -73,7 +73,7 @@ def run(options: argparse.Namespace) -> int:
     interrupted = find_interrupted(runs, plan) if options.resume == "auto" else None
     if interrupted is not None:
         output.say(f"goes on with {interrupted}")
-        folder, record = interrupted, go_on(plan, interrupted)
+        folder, record = interrupted, go_on(plan, interrupted, resources)
     else:
         folder = create_run_folder(runs, "train" if joined.rank == 0 else JOINING, plan)
         launcher = launcher_of(settings, joined, resources)
@@ -110,6 +110,7 @@ def _plan(options: argparse.Namespace, settings: "Settings", *, is_joined: bool)
         placement=placement,
         export=_checked_export(options.export),
         command=options.command_line,
+        joined=is_joined,
     )
 
 
@@ -152,7 +153,7 @@ def finish(record: "RunRecord", folder: Path, *, as_json: bool, debug: bool) -> 
         output.error(outcome.reason or "the run failed", outcome.hint)
     elif outcome.reason:
         output.say(outcome.reason)
-    if outcome.status != "ok" and has_checkpoint(folder):
+    if outcome.status != "ok" and not record.plan.joined and has_checkpoint(folder):
         output.say(f"go on with: steptime resume {shlex.quote(str(folder))}")
     return outcome.exit_code
 
