@@ -87,6 +87,23 @@ def test_workers_that_wait_for_each_other_for_ever_are_noticed() -> None:
     assert "do not reach each other" in loss.reason
 
 
+def test_a_worker_that_beats_and_hangs_before_training_is_named_while_others_wait() -> None:
+    told = signs(ranks=2)
+    tell(told, 0, 0, 1, kind="phase", name="data")
+    for now_s in range(0, 101, 5):
+        tell(told, now_s, 0, 1)
+        assert told.loss(now_s) is None, "nobody waits for it: data may take their time"
+    tell(told, 100, 0, kind="phase", name="train")
+    for now_s in range(100, 151, 5):
+        tell(told, now_s, 0, 1)
+        assert told.loss(now_s) is None
+    tell(told, 151, 0, 1)
+    loss = told.loss(151.0)
+    assert loss is not None
+    assert loss.rank == 1
+    assert loss.reason == "worker 1 tells nothing in phase 'data', and others have waited for 51 s"
+
+
 def test_a_worker_that_does_not_join_is_named() -> None:
     told = signs(ranks=2)
     tell(told, 1, 0, kind="phase", name="join")
