@@ -2,7 +2,9 @@
 
 from typing import Any
 
+from steptime.launch.group_launcher import limits_of
 from steptime.launch.vital_signs import Limits, VitalSigns
+from steptime.plan.plan import Protocol
 
 LIMITS = Limits(silent_s=10.0, start_s=100.0, stuck_s=50.0)
 
@@ -74,9 +76,33 @@ def test_ended_workers_need_not_beat() -> None:
     assert told.all_ended
 
 
+def test_before_the_first_block_training_may_take_any_time() -> None:
+    told = signs(ranks=2)
+    tell(told, 0, 0, 1, kind="phase", name="train")
+    for now_s in range(0, 1000, 5):
+        tell(told, now_s, 0, 1)
+        assert told.loss(now_s) is None
+
+
+def test_a_validation_that_goes_on_is_no_standstill() -> None:
+    told = signs(ranks=2)
+    tell(told, 0, 0, 1, kind="phase", name="train")
+    tell(told, 1, 0, 1, kind="progress", epoch=0, step=9)
+    tell(told, 1, 0, 1, kind="phase", name="validate")
+    for now_s in range(1, 1000, 5):
+        tell(told, now_s, 0, 1, kind="validation", step=now_s)
+        assert told.loss(now_s) is None
+
+
+def test_the_limits_are_those_of_the_plan() -> None:
+    limits = limits_of(Protocol(silent_limit_s=7.0, stuck_limit_s=900.0))
+    assert (limits.silent_s, limits.stuck_s) == (7.0, 900.0)
+
+
 def test_workers_that_wait_for_each_other_for_ever_are_noticed() -> None:
     told = signs(ranks=2)
     tell(told, 0, 0, 1, kind="phase", name="train")
+    tell(told, 0, 0, 1, kind="progress", epoch=0, step=9)
     for now_s in range(0, 51, 5):
         tell(told, now_s, 0, 1)
         assert told.loss(now_s) is None

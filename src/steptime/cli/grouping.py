@@ -46,6 +46,13 @@ def add_group_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--min-workers", type=int, metavar="N", help="go on with so many when one is lost again and again"
     )
+    group.add_argument(
+        "--stuck-after",
+        type=float,
+        default=300.0,
+        metavar="SECONDS",
+        help="give a group up that lives and trains no step for so long (300)",
+    )
     add_ray_options(group)
 
 

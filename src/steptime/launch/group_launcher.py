@@ -12,7 +12,7 @@ from steptime.launch.process import log_tail, record_of
 from steptime.launch.stopping import StopRequest, heeding
 from steptime.launch.vital_signs import Limits, Loss
 from steptime.plan.codec import to_json
-from steptime.plan.plan import Plan
+from steptime.plan.plan import Plan, Protocol
 from steptime.record.events import EventWriter, last_phase
 from steptime.record.schema import Attempt, Outcome, RunRecord
 from steptime.record.store import LOG_FILE, RECORD_FILE, member_folder, read_record, write_record
@@ -60,12 +60,17 @@ class GroupLauncher:
         with self._start(plan, folder, workers) as members:
             watch = GroupWatch(
                 members=members,
-                limits=self._limits or Limits(silent_s=plan.protocol.silent_limit_s),
+                limits=self._limits or limits_of(plan.protocol),
                 stop=stop,
                 time_limit_s=plan.protocol.time_limit_s,
             )
             end = watch.run(on_event)
             return end, members[0].poll() or 0
+
+
+def limits_of(protocol: Protocol) -> Limits:
+    """How long what may take in a run that is watched like this."""
+    return Limits(silent_s=protocol.silent_limit_s, stuck_s=protocol.stuck_limit_s)
 
 
 def _again(end: GroupEnd, attempt: int, plan: Plan, workers: int) -> str:

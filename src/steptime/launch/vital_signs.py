@@ -23,7 +23,9 @@ class Limits:
         silent_s: Between two signs of life; workers beat once a second.
         start_s: The same until TensorFlow is imported, and from the start until all have joined. Loading a gigabyte
             of libraries, perhaps over a network, keeps Python from doing anything else.
-        stuck_s: In a phase before training without news, while others wait in training already.
+        stuck_s: In a phase before training without news, while others wait in training already; and in training
+            without a block of steps anywhere, though all workers are alive. Before the first block that is no sign:
+            how long compiling takes nobody knows.
     """
 
     silent_s: float
@@ -70,6 +72,7 @@ class VitalSigns:
     now_s: float
     _workers: dict[int, _Worker] = field(init=False)
     _progress_s: float = field(init=False)
+    _has_trained: bool = False
 
     def __post_init__(self) -> None:
         self._workers = {rank: _Worker(self.now_s, self.now_s) for rank in self.ranks}
@@ -82,6 +85,7 @@ class VitalSigns:
         if event["kind"] == "phase":
             worker.phase = str(event.get("name"))
         if event["kind"] == "progress":
+            self._has_trained = True
             worker.place = f", epoch {event['epoch'] + 1} step {event['step']}"
         if event["kind"] != "beat":
             self._progress_s = worker.news_s = now_s
@@ -135,7 +139,8 @@ class VitalSigns:
                     f"worker {rank} tells nothing{_at(worker)}, and others have waited for {behind_s:.0f} s"
                 )
                 return Loss(rank=rank, reason=reason)
-        if living and all(w.phase in _TRAINING for w in living.values()) and still_s > self.limits.stuck_s:
+        are_training = living and self._has_trained and all(w.phase in _TRAINING for w in living.values())
+        if are_training and still_s > self.limits.stuck_s:
             reason = f"all workers are alive, but none has finished a block of steps for {still_s:.0f} s"
             return Loss(rank=None, reason=f"{reason}: they do not reach each other")
         return None

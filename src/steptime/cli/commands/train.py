@@ -106,6 +106,7 @@ def _plan(options: argparse.Namespace, settings: "Settings", *, is_joined: bool)
             retries=options.retries,
             on_oom=options.on_oom,
             min_workers=options.min_workers,
+            stuck_limit_s=options.stuck_after,
         ),
         placement=placement,
         export=_checked_export(options.export),
