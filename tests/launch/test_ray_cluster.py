@@ -1,6 +1,10 @@
 """What workers get of a cluster, decided without one; and what is said when there is none."""
 
 import builtins
+import functools
+import os
+import secrets
+import sys
 from importlib.util import find_spec
 from typing import Any
 
@@ -13,6 +17,7 @@ from steptime.launch.ray_cluster import (
     Resources,
     choose_gpus,
     connected,
+    guard_variables,
     job_variables,
 )
 from steptime.plan.workload import parse_workload
@@ -88,6 +93,46 @@ def test_a_job_that_brought_files_may_bring_the_workload_s() -> None:
     assert merged is not None
     assert merged["working_dir"] == "gcs://of_the_workload.zip"
     assert job_variables({}) == {}
+
+
+def test_a_ray_for_trying_lets_nobody_else_in_and_the_token_stays_for_the_process(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("steptime.launch.ray_cluster._token", functools.cache(lambda: secrets.token_hex(32)))
+    monkeypatch.setitem(sys.modules, "ray", None)
+    assert guard_variables() == {}, "who imported Ray before decides"
+    monkeypatch.delitem(sys.modules, "ray")
+
+    first = guard_variables()
+
+    assert first["RAY_AUTH_MODE"] == "token"
+    assert len(first["RAY_AUTH_TOKEN"]) == 64
+    monkeypatch.setitem(sys.modules, "ray", None)
+    assert guard_variables() == first
+
+
+@pytest.mark.parametrize("address", ["", "192.0.2.1:6379"])
+def test_the_token_is_there_when_ray_is_imported_and_gone_afterwards(
+    monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    seen: list[str | None] = []
+    ordinary = builtins.__import__
+
+    def look(name: str, *rest: Any) -> Any:
+        if name == "ray":
+            seen.append(os.environ.get("RAY_AUTH_TOKEN"))
+            raise ImportError(name)
+        return ordinary(name, *rest)
+
+    monkeypatch.setenv("RAY_ADDRESS", address)
+    monkeypatch.setattr("steptime.launch.ray_cluster.guard_variables", lambda: {"RAY_AUTH_TOKEN": "secret"})
+    monkeypatch.setattr(builtins, "__import__", look)
+
+    with pytest.raises(UsageError, match="not installed here"):
+        connect()
+
+    assert seen == [None if address else "secret"]
+    assert "RAY_AUTH_TOKEN" not in os.environ
 
 
 def test_without_ray_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,10 +1,13 @@
 """The Ray cluster of a run: the one that RAY_ADDRESS names, or one on this machine, and what workers get of it."""
 
 import dataclasses
+import functools
 import logging
 import math
 import os
 import re
+import secrets
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -77,7 +80,8 @@ def connected(workload: Workload, workers: int, resources: Resources) -> Iterato
             f"{ADDRESS_VARIABLE} must be the address of a node in the cluster. Received: {address!r}",
             hint="Give the command on a node of the cluster, or with `ray job submit -- steptime train ...`.",
         )
-    with _variables(job_variables(os.environ)), tempfile.TemporaryDirectory(prefix="steptime-") as luggage:
+    needed = job_variables(os.environ) | (guard_variables() if not address else {})
+    with _variables(needed), tempfile.TemporaryDirectory(prefix="steptime-") as luggage:
         try:
             import ray
         except ImportError:
@@ -106,6 +110,22 @@ def job_variables(given: Mapping[str, str]) -> dict[str, str]:
     Both are called the working directory, and Ray refuses the second one unless it is told that it replaces the first.
     """
     return {"RAY_OVERRIDE_JOB_RUNTIME_ENV": "1"} if JOB_VARIABLE in given else {}
+
+
+def guard_variables() -> dict[str, str]:
+    """Variables that let nobody else into a Ray that is started for trying: it listens on every interface.
+
+    Ray reads them once, when it is imported; where a program did that before, it is that program's decision.
+    """
+    if "ray" in sys.modules and not _token.cache_info().currsize:
+        return {}
+    return {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": _token()}
+
+
+@functools.cache
+def _token() -> str:
+    """One for this process: Ray keeps the first that it reads."""
+    return secrets.token_hex(32)
 
 
 @contextmanager
