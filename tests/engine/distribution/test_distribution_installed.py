@@ -17,13 +17,15 @@ EXAMPLE = Path(__file__).parents[2] / "data" / "multi_worker_example.py"
 INSTALLED = (
     f"import runpy, steptime; steptime.install(); runpy.run_path({str(EXAMPLE)!r}, run_name='__main__')"
 )
+SEEDED = f"import keras; keras.utils.set_random_seed(1); {INSTALLED}"
 
 
-def test_two_workers_train_the_example_with_equal_weights_and_histories() -> None:
+def run_two(program: str) -> tuple[list[int], list[str]]:
+    """Exit codes and words of two workers."""
     cluster = free_addresses(2)
     workers = [
         subprocess.Popen(
-            [sys.executable, "-c", INSTALLED],
+            [sys.executable, "-c", program],
             env={
                 **os.environ,
                 "TF_CONFIG": Place(addresses=cluster, rank=rank).text(),
@@ -41,7 +43,18 @@ def test_two_workers_train_the_example_with_equal_weights_and_histories() -> Non
     finally:
         for worker in workers:
             worker.kill()
-    assert [worker.returncode for worker in workers] == [0, 0], said
+    return [worker.returncode for worker in workers], said
+
+
+def test_a_shuffle_without_a_seed_is_refused_before_training() -> None:
+    codes, said = run_two(INSTALLED)
+    assert 0 not in codes
+    assert all("All workers must have the same first batch" in text for text in said)
+
+
+def test_two_workers_train_the_example_with_equal_weights_and_histories() -> None:
+    codes, said = run_two(SEEDED)
+    assert codes == [0, 0], said
     first, second = (
         json.loads(line.removeprefix("RESULT "))
         for text in said
@@ -50,6 +63,5 @@ def test_two_workers_train_the_example_with_equal_weights_and_histories() -> Non
     )
     assert first == second
     assert len(first["history"]["loss"]) == 2
-    # Only the chief draws a progress line; the shuffle without a seed is warned of.
+    # Only the chief draws a progress line.
     assert ["Epoch 2/2" in text for text in said] == [True, False]
-    assert "Give shuffle() a seed" in said[0]

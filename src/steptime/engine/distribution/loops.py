@@ -1,10 +1,11 @@
 """Many steps of all replicas in one TensorFlow function."""
 
+import contextlib
 from typing import Any
 
 import tensorflow as tf
 
-from steptime.engine.distribution.sameness import arrays_text, warn_of_unlike
+from steptime.engine.distribution.sameness import arrays_text, check_same
 from steptime.engine.distribution.shares import may_be_idle
 from steptime.engine.distribution.step import GroupStep
 from steptime.engine.feeds.arrays import ArrayFeed
@@ -115,13 +116,15 @@ class SharedStream:
         return Outcome(steps=steps, logs=logs if steps else None)
 
     def _compare_first_batch(self, position: int) -> None:
-        """Warns when processes read other data, which a shuffle without a seed does."""
-        try:
+        """Raises when processes read other data, which a shuffle without a seed does."""
+        batch, text = None, "nothing"
+        # Who reads nothing takes part all the same: the others wait in the comparison.
+        with contextlib.suppress(StopIteration):
             batch = self._feed.batch(position)
-        except StopIteration:
-            return
-        warn_of_unlike(self._step.group, "first batches", arrays_text(batch))
-        self._feed.put_back(batch)
+            text = arrays_text(batch)
+        check_same(self._step.group, {"first batch": text})
+        if batch is not None:
+            self._feed.put_back(batch)
 
     def _loop(self, iterator: Any, steps: tf.Tensor) -> Any:
         def body(done: tf.Tensor, _: tf.Tensor, state: Any) -> Any:

@@ -3,7 +3,6 @@
 import hashlib
 import importlib.metadata
 import platform
-import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -48,18 +47,10 @@ def check_same(group: Group, facts: Mapping[str, str]) -> None:
 _HINTS = {
     "versions": "Install the same versions on every machine: pip freeze there shows what is installed.",
     "newest checkpoint": "All workers read the chief's checkpoints: keep the run on a disk that all share.",
+    "first batch": "All read the same stream and compute their shares of it: give shuffle() a seed, or call "
+    "keras.utils.set_random_seed first, and give every worker the same files.",
     "data": "Give every worker the same files and the same order; random data need a fixed seed.",
 }
-
-
-def warn_of_unlike(group: Group, name: str, value: str) -> None:
-    """Warns where processes may differ and go on."""
-    if group.workers > 1 and len(set(group.gathered([_number(value)])[:, 0])) > 1:
-        warnings.warn(
-            f"The {name} of the workers differ, such as by shuffling without a seed: a sample can then be trained "
-            "twice in an epoch or not at all. Give shuffle() a seed, or call keras.utils.set_random_seed first.",
-            stacklevel=2,
-        )
 
 
 def versions() -> str:
