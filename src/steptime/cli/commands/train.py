@@ -13,6 +13,7 @@ from steptime.errors import UsageError
 
 if TYPE_CHECKING:
     from steptime.launch.launcher import OnEvent
+    from steptime.plan.cluster import Place
     from steptime.plan.plan import Plan
     from steptime.plan.settings import Settings
     from steptime.record.schema import RunRecord
@@ -66,7 +67,7 @@ def run(options: argparse.Namespace) -> int:
 
     settings, joined = joined_settings(options, shared.read_settings(options))
     resources = ray_resources(options, is_ray=settings.launcher == "ray")
-    plan = _plan(options, settings, is_joined=joined.workers > 1)
+    plan = _plan(options, settings, joined)
     shared.check_tensorflow()
     storage = open_storage(options.storage) if options.storage else None
     runs = shared.runs_folder(options)
@@ -86,18 +87,20 @@ def run(options: argparse.Namespace) -> int:
     return code
 
 
-def _plan(options: argparse.Namespace, settings: "Settings", *, is_joined: bool) -> "Plan":
+def _plan(options: argparse.Namespace, settings: "Settings", joined: "Place") -> "Plan":
     """Return what is asked for; a process that joins others plans for itself alone."""
-    from steptime.cli.placing import place
+    from steptime.cli.placing import place, place_joined
     from steptime.device.find import find_gpus
     from steptime.launch.placement import cpu_only_build
     from steptime.plan.plan import Plan, Protocol
     from steptime.plan.workload import parse_workload
 
     placement = None  # On a cluster only the cluster knows; this machine may have no GPU.
-    if settings.launcher != "ray":
-        workers = 1 if is_joined else settings.workers
-        placement = place(settings.device, find_gpus(), cpu_only_build(), settings.devices, workers)
+    asked, devices = settings.device, settings.devices
+    if joined.workers > 1:
+        placement = place_joined(asked, find_gpus(), cpu_only_build(), devices, joined, os.environ)
+    elif settings.launcher != "ray":
+        placement = place(asked, find_gpus(), cpu_only_build(), devices, settings.workers)
     return Plan(
         workload=parse_workload(options.workload),
         settings=settings,
@@ -111,7 +114,7 @@ def _plan(options: argparse.Namespace, settings: "Settings", *, is_joined: bool)
         placement=placement,
         export=_checked_export(options.export),
         command=options.command_line,
-        joined=is_joined,
+        joined=joined.workers > 1,
     )
 
 
