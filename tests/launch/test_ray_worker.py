@@ -200,6 +200,21 @@ def test_a_worker_that_ray_lost_is_told_before_those_that_ray_ended_after_it(
     assert code_of(first) == -9
 
 
+def test_workers_that_do_not_answer_cost_one_wait_together(
+    desk: Any, plan: Plan, folders: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("steptime.launch.ray._END_S", 0.5)
+    view = _View(plan=plan, folders=folders, desk=desk)
+    members = [RayMember(rank, view) for rank in range(2)]
+    begin_s = time.perf_counter()
+    for member in members:
+        member.kill()
+
+    assert time.perf_counter() - begin_s < 0.9
+    assert [member.poll() for member in members] == [-9, -9]
+    assert [desk.report.remote(rank, {}) for rank in range(2)] == ["kill", "kill"]
+
+
 def test_addresses_are_free_and_every_worker_is_told_all_of_them(
     desk: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

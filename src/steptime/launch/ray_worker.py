@@ -7,11 +7,8 @@ everywhere else in steptime: devices and flags are set before TensorFlow is impo
 
 import contextlib
 import dataclasses
-import json
 import os
-import random
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -29,8 +26,10 @@ import steptime
 from steptime.launch.luggage import unpacked
 from steptime.launch.mirror import ChangedFiles, Files, write_copies
 from steptime.launch.placement import HIDE_EVERY_GPU
+from steptime.launch.ports import free_port
 from steptime.launch.process import bytecode_cache
 from steptime.launch.variables import worker_variables
+from steptime.plan.cluster import CLUSTER_VARIABLE, Place
 from steptime.plan.codec import to_json
 from steptime.plan.plan import Plan
 from steptime.record.files import write_json
@@ -39,8 +38,6 @@ from steptime.record.store import LOG_FILE, PLAN_FILE, member_folder
 _POLL_S = 0.2
 # Exit code of a worker that could not start its process, as for wrong use.
 _REFUSED = 2
-# Below the range from which systems take the ports of outgoing connections, which may come in between.
-_PORTS = range(20_000, 32_000)
 # The child must not outlive this process, which Ray may kill: prctl(2), PR_SET_PDEATHSIG. And Ray blocks SIGINT in all
 # its processes, which children inherit; it is the request to stop.
 _FOLLOWER = (
@@ -131,18 +128,12 @@ class ClusterConfig(BackendConfig):  # type: ignore[misc]
 
 def free_address() -> str:
     """Return a host and port of this machine at which nobody listens."""
-    host = ray.util.get_node_ip_address()
-    while True:
-        port = random.choice(_PORTS)
-        with socket.socket() as probe, contextlib.suppress(OSError):
-            probe.bind(("", port))
-            return f"{host}:{port}"
+    return f"{ray.util.get_node_ip_address()}:{free_port()}"
 
 
 def set_tf_config(addresses: list[str], rank: int) -> None:
     """Set TF_CONFIG in this process, whose child inherits it."""
-    task = {"type": "worker", "index": rank}
-    os.environ["TF_CONFIG"] = json.dumps({"cluster": {"worker": addresses}, "task": task})
+    os.environ[CLUSTER_VARIABLE] = Place(addresses=tuple(addresses), rank=rank).text()
 
 
 def train(config: dict[str, Any]) -> None:
