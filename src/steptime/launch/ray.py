@@ -131,6 +131,7 @@ class _View:
     _actors: dict[int, Any] = field(default_factory=dict)
     _mirrored: set[int] = field(default_factory=set)
     _refreshed_s: float = 0.0
+    _acknowledged: int = 0
     _give_up_s: float | None = None
     _ended: threading.Event = field(default_factory=threading.Event)
     _failure: str = ""
@@ -196,9 +197,12 @@ class _View:
         import ray
 
         try:
-            news: list[tuple[int, dict[str, Any]]] = ray.get(self.desk.take.remote(), timeout=_END_S)
+            news: list[tuple[int, dict[str, Any]]] = ray.get(
+                self.desk.take.remote(self._acknowledged), timeout=_END_S
+            )
         except (ray.exceptions.RayError, TimeoutError):
             return []
+        self._acknowledged += len(news)
         return news
 
     def _note(self, rank: int, news: dict[str, Any]) -> None:

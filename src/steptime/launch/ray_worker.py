@@ -81,6 +81,7 @@ class Desk:
 
     def __init__(self) -> None:
         self._news: list[tuple[int, dict[str, Any]]] = []
+        self._taken = 0
         self._orders: dict[int, str] = {}
 
     def report(self, rank: int, news: dict[str, Any]) -> str | None:
@@ -93,10 +94,14 @@ class Desk:
         """Tell a worker what to do when it reports next."""
         self._orders[rank] = word
 
-    def take(self) -> list[tuple[int, dict[str, Any]]]:
-        """Return what was told since the last call."""
-        news, self._news = self._news, []
-        return news
+    def take(self, acknowledged: int) -> list[tuple[int, dict[str, Any]]]:
+        """Return what was told after the first ``acknowledged`` news, which are forgotten.
+
+        All others are kept until they are acknowledged: an answer that comes too late is lost on its way.
+        """
+        self._news = self._news[acknowledged - self._taken :]
+        self._taken = acknowledged
+        return list(self._news)
 
 
 class ClusterBackend(Backend):  # type: ignore[misc]  # Ray has no types
