@@ -43,6 +43,7 @@ def classifier(
     *,
     middle: Callable[[], list[Any]] = list,
     optimizer: Callable[[], Any] | None = None,
+    reduction: str = "sum_over_batch_size",
 ) -> keras.Model:
     import keras
 
@@ -54,9 +55,33 @@ def classifier(
             keras.layers.Dense(3),
         ]
     )
-    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True, reduction=reduction)
     chosen = optimizer() if optimizer else keras.optimizers.Adam(0.01)
     model.compile(chosen, loss, metrics=["accuracy"], weighted_metrics=["accuracy"])
+    return model
+
+
+def tagger() -> keras.Model:
+    """Tags each token of a sequence; padding is masked, so that the loss is divided by the tokens there are."""
+    import keras
+
+    layers = keras.layers
+    model = keras.Sequential(
+        [keras.Input((7,)), layers.Embedding(20, 8, mask_zero=True), layers.Dense(8, "tanh"), layers.Dense(3)]
+    )
+    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    model.compile(keras.optimizers.SGD(0.5), loss, metrics=["accuracy"])
+    return model
+
+
+def own_mean() -> keras.Model:
+    import keras
+
+    def squared(y: Any, predicted: Any) -> Any:
+        return keras.ops.mean(keras.ops.square(keras.ops.one_hot(y, 3) - predicted))
+
+    model = keras.Sequential([keras.Input((8,)), keras.layers.Dense(3)])
+    model.compile(keras.optimizers.SGD(0.1), squared)
     return model
 
 
@@ -117,6 +142,13 @@ def weighted() -> dict[str, Any]:
     }
 
 
+def padded(batch_size: int = 25) -> dict[str, Any]:
+    """Sequences whose lengths grow, so that the shares of a batch hold unequal numbers of tokens."""
+    rng = np.random.default_rng(0)
+    x = rng.integers(1, 20, (203, 7)) * (np.arange(7) < np.arange(203)[:, None] % 25 // 4 + 1)
+    return {"x": x, "y": (x * x) % 3, "batch_size": batch_size, "epochs": 3, "shuffle": False}
+
+
 def stream() -> dict[str, Any]:
     import tensorflow as tf
 
@@ -140,6 +172,12 @@ def early() -> list[Any]:
     import keras
 
     return [keras.callbacks.EarlyStopping("val_loss", patience=1, min_delta=0.02, restore_best_weights=True)]
+
+
+def gentle() -> Any:
+    import keras
+
+    return keras.optimizers.SGD(0.01)
 
 
 def accumulating() -> Any:
@@ -169,6 +207,18 @@ JOBS = (
     Job(name="batches smaller than the group", build=classifier, data=lambda: arrays(60, batch_size=3)),
     Job(name="batch not divisible", build=classifier, data=lambda: arrays(batch_size=25, shuffle="batch")),
     Job(name="sample weights and validation", build=classifier, data=weighted),
+    Job(name="masked tokens", build=tagger, data=padded),
+    Job(
+        name="mean over weights",
+        build=lambda: classifier(optimizer=gentle, reduction="mean_with_sample_weight"),
+        data=weighted,
+    ),
+    Job(
+        name="sums and a last batch smaller than the group",
+        build=lambda: classifier(optimizer=gentle, reduction="sum"),
+        data=lambda: arrays(batch_size=101),
+    ),
+    Job(name="a mean of one's own", build=own_mean, data=lambda: arrays(batch_size=25)),
     Job(name="class weights", build=classifier, data=lambda: arrays(class_weight={0: 1.0, 1: 2.0, 2: 0.5})),
     Job(name="steps_per_epoch", build=classifier, data=lambda: arrays(steps_per_epoch=4, epochs=5)),
     Job(

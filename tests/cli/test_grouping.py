@@ -29,6 +29,7 @@ def alone(monkeypatch: pytest.MonkeyPatch) -> None:
 def options(*words: str) -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     add_group_options(parser)
+    parser.set_defaults(resume="never", retries=0, on_oom="stop")
     return parser.parse_args(words)
 
 

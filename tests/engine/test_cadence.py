@@ -98,3 +98,15 @@ def test_hooks_of_evaluation_and_prediction_are_seen():
     assert watches_predict_batches([Watch()])
     assert not watches_test_batches([keras.callbacks.ProgbarLogger()])
     assert not watches_predict_batches([keras.callbacks.ProgbarLogger()])
+
+
+def test_who_only_wants_to_hear_that_a_test_goes_on_takes_what_comes():
+    class Listens(keras.callbacks.Callback):
+        takes_pieces = True
+
+        def on_test_batch_end(self, batch, logs=None):
+            pass
+
+    assert not watches_test_batches([Listens()])
+    Listens.takes_pieces = False
+    assert watches_test_batches([Listens()])

@@ -1,6 +1,7 @@
 """Groups watched and started again; the workers are played."""
 
 import signal
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -8,13 +9,15 @@ from typing import Any
 
 import pytest
 
+from steptime.launch.attempts import attempts_of
 from steptime.launch.group import GroupWatch, Member
 from steptime.launch.group_launcher import GroupLauncher
+from steptime.launch.retry import next_start
 from steptime.launch.stopping import StopRequest
 from steptime.launch.vital_signs import Limits
 from steptime.plan.plan import Plan, Protocol
 from steptime.record.events import read_events
-from steptime.record.schema import Outcome, RunRecord
+from steptime.record.schema import Fault, Outcome, RunRecord
 from steptime.record.store import create_member_folder, create_run_folder, member_folder, write_record
 from steptime.testing import make_plan, make_record
 
@@ -156,7 +159,7 @@ def test_a_lost_worker_starts_the_group_again(plan: Plan, folder: Path) -> None:
     notes = [event["text"] for event in heard if event["kind"] == "note"]
     assert len(notes) == 1
     assert notes[0].startswith("worker 1 was ended by SIGKILL in phase 'train'; noticed ")
-    assert notes[0].endswith("all workers start again (1 of 2)")
+    assert notes[0].endswith("all workers: starting again (retry 1 of 2)")
     (attempt,) = [event["attempt"] for event in read_events(folder) if event["kind"] == "attempt"]
     assert attempt["reason"] == "worker 1 was ended by SIGKILL in phase 'train'"
 
@@ -183,7 +186,7 @@ def test_a_worker_lost_twice_is_left_out_where_that_is_allowed(folder: Path) -> 
     record, heard, sizes = launch(plan, folder, [*lost, well])
     assert sizes == [3, 3, 2]
     assert record.outcome.status == "ok"
-    assert any("2 of 3 workers start again" in event.get("text", "") for event in heard)
+    assert any("2 of 3 workers: starting again" in event.get("text", "") for event in heard)
 
 
 def test_wrong_use_is_not_tried_again_and_is_told_in_the_workers_own_words(plan: Plan, folder: Path) -> None:
@@ -195,6 +198,46 @@ def test_wrong_use_is_not_tried_again_and_is_told_in_the_workers_own_words(plan:
     assert record.outcome.reason == "worker 1: The data must differ"
     assert record.outcome.exit_code == 2
     assert not [event for event in heard if event["kind"] == "note"]
+
+
+@pytest.mark.parametrize(
+    ("reason", "fault", "again"),
+    [
+        ("ValueError: out of cheese", None, False),
+        ("the loss must be finite", Fault(kind="not finite"), False),
+        ("reading batch 3 failed", Fault(kind="data"), False),
+        ("UnavailableError: Connection reset by peer", None, True),
+        ("segmentation fault", Fault(kind="crashed"), True),
+    ],
+)
+def test_a_group_starts_again_after_what_a_single_run_does(
+    plan: Plan, folder: Path, reason: str, fault: Fault | None, again: bool
+) -> None:
+    failed = Outcome(status="failed", phase="train", reason=reason, exit_code=3, fault=fault)
+    attempts = [
+        [Played(0, code=None), Played(1, BEATS, code=3, end=ends(folder, 1, failed))] for _ in range(3)
+    ]
+    (folder / "workers" / "1").mkdir(parents=True)
+    record, _, sizes = launch(plan, folder, attempts)
+    assert len(sizes) == (3 if again else 1)
+    assert record.outcome.reason == f"worker 1: {reason}"
+    assert next_start(plan, record.outcome, attempts_of(folder)) is None, "nobody else begins it anew"
+
+
+def test_the_time_limit_counts_all_starts_together(folder: Path) -> None:
+    import dataclasses
+
+    plan = dataclasses.replace(make_plan(workers=2), protocol=Protocol(retries=2, time_limit_s=1.0))
+
+    def wait() -> None:
+        time.sleep(0.9)
+
+    lost = [Played(0, code=None), Played(1, BEATS, code=-9, end=wait)]
+    begin_s = time.perf_counter()
+    record, _, sizes = launch(plan, folder, [lost, [Played(0, code=None), Played(1, code=None)]])
+    assert sizes == [2, 2]
+    assert "time limit" in str(record.outcome.reason)
+    assert time.perf_counter() - begin_s < 1.8
 
 
 def test_ctrl_c_during_a_group_is_no_loss(plan: Plan, folder: Path) -> None:

@@ -75,7 +75,7 @@ def survivor(tmp_path_factory: pytest.TempPathFactory) -> Any:
 def test_a_killed_worker_is_named_and_the_group_goes_on_by_itself(survivor: Any) -> None:
     folder, said = survivor
     assert "worker 1 was ended by SIGKILL in phase" in said
-    assert "all workers start again (1 of 1)" in said
+    assert "all workers: starting again (retry 1 of 1)" in said
     assert read_record(folder).outcome.status == "ok"
     assert (folder / "model.keras").exists()
 

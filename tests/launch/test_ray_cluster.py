@@ -1,12 +1,25 @@
 """What workers get of a cluster, decided without one; and what is said when there is none."""
 
 import builtins
+import functools
+import os
+import secrets
+import sys
+from importlib.util import find_spec
 from typing import Any
 
 import pytest
 
 from steptime.errors import UsageError
-from steptime.launch.ray_cluster import Cluster, Resources, choose_gpus, connected
+from steptime.launch.ray_cluster import (
+    JOB_VARIABLE,
+    Cluster,
+    Resources,
+    choose_gpus,
+    connected,
+    guard_variables,
+    job_variables,
+)
 from steptime.plan.workload import parse_workload
 
 CLUSTER = Cluster(is_local=False, cpus=32.0, gpus=4.0)
@@ -62,6 +75,64 @@ def test_a_client_s_address_is_refused_with_the_way_that_works(monkeypatch: pyte
     with pytest.raises(UsageError, match="must be the address of a node") as caught:
         connect()
     assert "ray job submit" in caught.value.hint
+
+
+@pytest.mark.ray
+@pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed")
+def test_a_job_that_brought_files_may_bring_the_workload_s() -> None:
+    from ray._private.worker import RAY_JOB_CONFIG_JSON_ENV_VAR
+    from ray.runtime_env.runtime_env import RuntimeEnv, _merge_runtime_env
+
+    assert RAY_JOB_CONFIG_JSON_ENV_VAR == JOB_VARIABLE
+    needed = job_variables({JOB_VARIABLE: "{}"})
+    merged = _merge_runtime_env(
+        RuntimeEnv(working_dir="gcs://of_the_job.zip", env_vars={"XLA_FLAGS": "a"}),
+        RuntimeEnv(working_dir="gcs://of_the_workload.zip", env_vars={"XLA_FLAGS": "b"}),
+        override=needed.get("RAY_OVERRIDE_JOB_RUNTIME_ENV") == "1",
+    )
+    assert merged is not None
+    assert merged["working_dir"] == "gcs://of_the_workload.zip"
+    assert job_variables({}) == {}
+
+
+def test_a_ray_for_trying_lets_nobody_else_in_and_the_token_stays_for_the_process(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("steptime.launch.ray_cluster._token", functools.cache(lambda: secrets.token_hex(32)))
+    monkeypatch.setitem(sys.modules, "ray", None)
+    assert guard_variables() == {}, "who imported Ray before decides"
+    monkeypatch.delitem(sys.modules, "ray")
+
+    first = guard_variables()
+
+    assert first["RAY_AUTH_MODE"] == "token"
+    assert len(first["RAY_AUTH_TOKEN"]) == 64
+    monkeypatch.setitem(sys.modules, "ray", None)
+    assert guard_variables() == first
+
+
+@pytest.mark.parametrize("address", ["", "192.0.2.1:6379"])
+def test_the_token_is_there_when_ray_is_imported_and_gone_afterwards(
+    monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    seen: list[str | None] = []
+    ordinary = builtins.__import__
+
+    def look(name: str, *rest: Any) -> Any:
+        if name == "ray":
+            seen.append(os.environ.get("RAY_AUTH_TOKEN"))
+            raise ImportError(name)
+        return ordinary(name, *rest)
+
+    monkeypatch.setenv("RAY_ADDRESS", address)
+    monkeypatch.setattr("steptime.launch.ray_cluster.guard_variables", lambda: {"RAY_AUTH_TOKEN": "secret"})
+    monkeypatch.setattr(builtins, "__import__", look)
+
+    with pytest.raises(UsageError, match="not installed here"):
+        connect()
+
+    assert seen == [None if address else "secret"]
+    assert "RAY_AUTH_TOKEN" not in os.environ
 
 
 def test_without_ray_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

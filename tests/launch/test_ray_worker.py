@@ -200,6 +200,42 @@ def test_a_worker_that_ray_lost_is_told_before_those_that_ray_ended_after_it(
     assert code_of(first) == -9
 
 
+def test_workers_that_do_not_answer_cost_one_wait_together(
+    desk: Any, plan: Plan, folders: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("steptime.launch.ray._END_S", 0.5)
+    view = _View(plan=plan, folders=folders, desk=desk)
+    members = [RayMember(rank, view) for rank in range(2)]
+    begin_s = time.perf_counter()
+    for member in members:
+        member.kill()
+
+    assert time.perf_counter() - begin_s < 0.9
+    assert [member.poll() for member in members] == [-9, -9]
+    assert [desk.report.remote(rank, {}) for rank in range(2)] == ["kill", "kill"]
+
+
+def test_news_whose_answer_came_too_late_are_told_again_and_once(
+    desk: Any, plan: Plan, folders: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import ray
+
+    def too_late(reference: Any, timeout: float | None = None) -> Any:
+        raise TimeoutError
+
+    view = _View(plan=plan, folders=folders, desk=desk)
+    desk.report.remote(1, {"words": "said", "code": 5})
+    with monkeypatch.context() as slow:
+        slow.setattr(ray, "get", too_late)
+        view.refresh()
+    assert view.codes == {}
+    for _ in range(2):
+        view._refreshed_s = 0.0
+        view.refresh()
+    assert view.codes == {1: 5}
+    assert (folders[1] / "worker.log").read_text() == "said\n"
+
+
 def test_addresses_are_free_and_every_worker_is_told_all_of_them(
     desk: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -20,7 +20,12 @@ def test_no_time_limit_is_none() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "words"), [({"retries": -1}, "--retries"), ({"on_oom": "twice"}, "--on-oom")]
+    ("change", "words"),
+    [
+        ({"retries": -1}, "--retries"),
+        ({"on_oom": "twice"}, "--on-oom"),
+        ({"stuck_limit_s": 0.0}, "--stuck-after"),
+    ],
 )
 def test_what_follows_a_failure_must_be_something_that_can_be_done(
     change: dict[str, Any], words: str

@@ -46,6 +46,13 @@ def add_group_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--min-workers", type=int, metavar="N", help="go on with so many when one is lost again and again"
     )
+    group.add_argument(
+        "--stuck-after",
+        type=float,
+        default=300.0,
+        metavar="SECONDS",
+        help="give a group up that lives and trains no step for so long (300)",
+    )
     add_ray_options(group)
 
 
@@ -82,10 +89,28 @@ def joined_settings(options: argparse.Namespace, settings: "Settings") -> "tuple
             f"--{settings.launcher}",
             hint=f"Leave them out, or unset {CLUSTER_VARIABLE} to start a group from here.",
         )
+    _refuse_starting_again(options, place)
     from steptime.launch.ports import check_own_port
 
     check_own_port(place)
     return dataclasses.replace(settings, workers=place.workers), place
+
+
+def _refuse_starting_again(options: argparse.Namespace, place: "Place") -> None:
+    """One of several can neither choose a run to go on with nor start again: the others would not come along."""
+    given = {
+        "--resume auto": options.resume == "auto",
+        "--retries": options.retries > 0,
+        "--min-workers": options.min_workers is not None,
+        "--on-oom halve": options.on_oom == "halve",
+    }
+    wrong = [flag for flag, is_given in given.items() if is_given]
+    if wrong:
+        raise UsageError(
+            f"{', '.join(wrong)} must be said where the whole group is started. Received: one of"
+            f" {place.workers} workers that another launcher started",
+            hint="Leave it out; --workers N --local, or --ray, starts a group that can start again.",
+        )
 
 
 def launcher_of(

@@ -58,8 +58,15 @@ class Cadence:
 
 
 def watches_test_batches(callbacks: Sequence[keras.callbacks.Callback]) -> bool:
-    """Whether a callback wants to be called around each batch of an evaluation."""
-    return any(_overridden(c, _TEST_HOOKS, _HARMLESS_IN_TEST) or _writes_every_batch(c) for c in callbacks)
+    """Whether a callback wants to be called around each batch of an evaluation.
+
+    One that only wants to hear that it goes on says so by an attribute `takes_pieces`.
+    """
+    return any(
+        _overridden(c, _TEST_HOOKS, _HARMLESS_IN_TEST) or _writes_every_batch(c)
+        for c in callbacks
+        if not getattr(c, "takes_pieces", False)
+    )
 
 
 def watches_predict_batches(callbacks: Sequence[keras.callbacks.Callback]) -> bool:

@@ -30,7 +30,7 @@ def run_attempts(plan: Plan, folder: Path, launcher: Launcher, on_event: OnEvent
     now = plan
     while True:
         record = launcher.launch(now, folder, on_event)
-        earlier = _attempts(folder)
+        earlier = attempts_of(folder)
         again = next_start(plan, record.outcome, earlier, _samples_of_update(record))
         if again is None:
             break
@@ -81,7 +81,7 @@ def _samples_of_update(record: RunRecord) -> int | None:
     return record.job.batch_size * record.plan.split
 
 
-def _attempts(folder: Path) -> tuple[Attempt, ...]:
+def attempts_of(folder: Path) -> tuple[Attempt, ...]:
     """Return the starts of this run that did not end it, from its events: they survive this process."""
     kept = [event["attempt"] for event in read_events(folder) if event["kind"] == "attempt"]
     return tuple(from_json(Attempt, item, "attempt") for item in kept)

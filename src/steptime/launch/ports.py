@@ -2,23 +2,32 @@
 
 import contextlib
 import errno
+import random
 import socket
 
 from steptime.errors import UsageError
 from steptime.plan.cluster import Place
 
 _LOCALHOST = "127.0.0.1"
+# Below the range from which systems take the ports of outgoing connections, which may come in between.
+_PORTS = range(20_000, 32_000)
+
+
+def free_port() -> int:
+    """Return a port on which nobody listens, on any interface: TensorFlow listens on all of them."""
+    while True:
+        port = random.choice(_PORTS)
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("", port))
+            return port
 
 
 def free_addresses(count: int) -> tuple[str, ...]:
     """Return addresses of this machine on which nobody listens, each with another port."""
-    with contextlib.ExitStack() as sockets:
-        addresses = []
-        for _ in range(count):
-            listener = sockets.enter_context(socket.socket(socket.AF_INET, socket.SOCK_STREAM))
-            listener.bind((_LOCALHOST, 0))
-            addresses.append(f"{_LOCALHOST}:{listener.getsockname()[1]}")
-    return tuple(addresses)
+    ports: set[int] = set()
+    while len(ports) < count:
+        ports.add(free_port())
+    return tuple(f"{_LOCALHOST}:{port}" for port in ports)
 
 
 def check_own_port(place: Place) -> None:

@@ -107,11 +107,13 @@ class RayMember:
         self._view.order(self.rank, "stop")
 
     def kill(self) -> None:
-        """End it and what it started, and wait until it is gone, or its machine given up."""
+        """End it and what it started, and wait until it is gone, or its machine given up.
+
+        A group is ended as a whole: all are told at once, so that workers which do not answer cost one wait together.
+        """
         if self.poll() is not None:
             return
-        self._view.order(self.rank, "kill")
-        give_up_s = time.perf_counter() + _END_S
+        give_up_s = self._view.kill_all()
         while self.poll() is None and time.perf_counter() < give_up_s:
             time.sleep(_REFRESH_S)
         self._view.give_up(self.rank)
@@ -129,6 +131,8 @@ class _View:
     _actors: dict[int, Any] = field(default_factory=dict)
     _mirrored: set[int] = field(default_factory=set)
     _refreshed_s: float = 0.0
+    _acknowledged: int = 0
+    _give_up_s: float | None = None
     _ended: threading.Event = field(default_factory=threading.Event)
     _failure: str = ""
     _failed: tuple[int, ...] = ()
@@ -162,6 +166,15 @@ class _View:
         """Tell a worker what to do."""
         self.desk.order.remote(rank, word)
 
+    def kill_all(self) -> float:
+        """Tell every worker that lives to end, once; return when those that have not will be given up."""
+        if self._give_up_s is None:
+            self._give_up_s = time.perf_counter() + _END_S
+            for rank in range(len(self.folders)):
+                if rank not in self.codes:
+                    self.order(rank, "kill")
+        return self._give_up_s
+
     def give_up(self, rank: int) -> None:
         """Count a worker that does not obey as killed: its machine is cut off, or was never there."""
         import ray
@@ -184,9 +197,12 @@ class _View:
         import ray
 
         try:
-            news: list[tuple[int, dict[str, Any]]] = ray.get(self.desk.take.remote(), timeout=_END_S)
+            news: list[tuple[int, dict[str, Any]]] = ray.get(
+                self.desk.take.remote(self._acknowledged), timeout=_END_S
+            )
         except (ray.exceptions.RayError, TimeoutError):
             return []
+        self._acknowledged += len(news)
         return news
 
     def _note(self, rank: int, news: dict[str, Any]) -> None:

@@ -1,12 +1,15 @@
 """The Ray cluster of a run: the one that RAY_ADDRESS names, or one on this machine, and what workers get of it."""
 
 import dataclasses
+import functools
 import logging
 import math
 import os
 import re
+import secrets
+import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +22,8 @@ from steptime.plan.plan import Placement
 from steptime.plan.workload import Workload
 
 ADDRESS_VARIABLE = "RAY_ADDRESS"
+# Where Ray's job server leaves what the job was submitted with.
+JOB_VARIABLE = "RAY_JOB_CONFIG_JSON_ENV_VAR"
 _INSTALL_HINT = "pip install 'steptime[ray]', here and on every node of the cluster."
 # What TensorFlow and its libraries read holds on the workers, too. No other TF_ variable: Terraform's hold secrets.
 _CARRIED = re.compile(
@@ -75,11 +80,12 @@ def connected(workload: Workload, workers: int, resources: Resources) -> Iterato
             f"{ADDRESS_VARIABLE} must be the address of a node in the cluster. Received: {address!r}",
             hint="Give the command on a node of the cluster, or with `ray job submit -- steptime train ...`.",
         )
-    try:
-        import ray
-    except ImportError:
-        raise UsageError("--ray needs Ray. It is not installed here", hint=_INSTALL_HINT) from None
-    with tempfile.TemporaryDirectory(prefix="steptime-") as luggage:
+    needed = job_variables(os.environ) | (guard_variables() if not address else {})
+    with _variables(needed), tempfile.TemporaryDirectory(prefix="steptime-") as luggage:
+        try:
+            import ray
+        except ImportError:
+            raise UsageError("--ray needs Ray. It is not installed here", hint=_INSTALL_HINT) from None
         pack(workload, Path(luggage), Path.cwd())
         # Ray reports its use to its makers unless it is told not to: that is the person's decision.
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
@@ -96,6 +102,44 @@ def connected(workload: Workload, workers: int, resources: Resources) -> Iterato
             yield cluster
         finally:
             ray.shutdown()
+
+
+def job_variables(given: Mapping[str, str]) -> dict[str, str]:
+    """Variables that let a job of Ray's own job server bring the workload's files, as it has brought files itself.
+
+    Both are called the working directory, and Ray refuses the second one unless it is told that it replaces the first.
+    """
+    return {"RAY_OVERRIDE_JOB_RUNTIME_ENV": "1"} if JOB_VARIABLE in given else {}
+
+
+def guard_variables() -> dict[str, str]:
+    """Variables that let nobody else into a Ray that is started for trying: it listens on every interface.
+
+    Ray reads them once, when it is imported; where a program did that before, it is that program's decision.
+    """
+    if "ray" in sys.modules and not _token.cache_info().currsize:
+        return {}
+    return {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": _token()}
+
+
+@functools.cache
+def _token() -> str:
+    """One for this process: Ray keeps the first that it reads."""
+    return secrets.token_hex(32)
+
+
+@contextmanager
+def _variables(needed: Mapping[str, str]) -> Iterator[None]:
+    """Set variables inside; afterwards they are what they were."""
+    former = {name: os.environ.get(name) for name in needed}
+    os.environ.update(needed)
+    try:
+        yield
+    finally:
+        for name, value in former.items():
+            os.environ.pop(name, None)
+            if value is not None:
+                os.environ[name] = value
 
 
 def _connect(ray: Any, address: str, runtime_env: dict[str, Any], cpus: float) -> None:

@@ -7,11 +7,8 @@ everywhere else in steptime: devices and flags are set before TensorFlow is impo
 
 import contextlib
 import dataclasses
-import json
 import os
-import random
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -29,8 +26,10 @@ import steptime
 from steptime.launch.luggage import unpacked
 from steptime.launch.mirror import ChangedFiles, Files, write_copies
 from steptime.launch.placement import HIDE_EVERY_GPU
+from steptime.launch.ports import free_port
 from steptime.launch.process import bytecode_cache
 from steptime.launch.variables import worker_variables
+from steptime.plan.cluster import CLUSTER_VARIABLE, Place
 from steptime.plan.codec import to_json
 from steptime.plan.plan import Plan
 from steptime.record.files import write_json
@@ -39,8 +38,6 @@ from steptime.record.store import LOG_FILE, PLAN_FILE, member_folder
 _POLL_S = 0.2
 # Exit code of a worker that could not start its process, as for wrong use.
 _REFUSED = 2
-# Below the range from which systems take the ports of outgoing connections, which may come in between.
-_PORTS = range(20_000, 32_000)
 # The child must not outlive this process, which Ray may kill: prctl(2), PR_SET_PDEATHSIG. And Ray blocks SIGINT in all
 # its processes, which children inherit; it is the request to stop.
 _FOLLOWER = (
@@ -84,6 +81,7 @@ class Desk:
 
     def __init__(self) -> None:
         self._news: list[tuple[int, dict[str, Any]]] = []
+        self._taken = 0
         self._orders: dict[int, str] = {}
 
     def report(self, rank: int, news: dict[str, Any]) -> str | None:
@@ -96,10 +94,14 @@ class Desk:
         """Tell a worker what to do when it reports next."""
         self._orders[rank] = word
 
-    def take(self) -> list[tuple[int, dict[str, Any]]]:
-        """Return what was told since the last call."""
-        news, self._news = self._news, []
-        return news
+    def take(self, acknowledged: int) -> list[tuple[int, dict[str, Any]]]:
+        """Return what was told after the first ``acknowledged`` news, which are forgotten.
+
+        All others are kept until they are acknowledged: an answer that comes too late is lost on its way.
+        """
+        self._news = self._news[acknowledged - self._taken :]
+        self._taken = acknowledged
+        return list(self._news)
 
 
 class ClusterBackend(Backend):  # type: ignore[misc]  # Ray has no types
@@ -131,18 +133,12 @@ class ClusterConfig(BackendConfig):  # type: ignore[misc]
 
 def free_address() -> str:
     """Return a host and port of this machine at which nobody listens."""
-    host = ray.util.get_node_ip_address()
-    while True:
-        port = random.choice(_PORTS)
-        with socket.socket() as probe, contextlib.suppress(OSError):
-            probe.bind(("", port))
-            return f"{host}:{port}"
+    return f"{ray.util.get_node_ip_address()}:{free_port()}"
 
 
 def set_tf_config(addresses: list[str], rank: int) -> None:
     """Set TF_CONFIG in this process, whose child inherits it."""
-    task = {"type": "worker", "index": rank}
-    os.environ["TF_CONFIG"] = json.dumps({"cluster": {"worker": addresses}, "task": task})
+    os.environ[CLUSTER_VARIABLE] = Place(addresses=tuple(addresses), rank=rank).text()
 
 
 def train(config: dict[str, Any]) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 JOIN_PHASE = "join"
 _STARTING = ("start", "import")
+_PREPARING = ("data", "build", "compile", "inspect")
 _TRAINING = ("train", "validate")
 
 
@@ -22,7 +23,9 @@ class Limits:
         silent_s: Between two signs of life; workers beat once a second.
         start_s: The same until TensorFlow is imported, and from the start until all have joined. Loading a gigabyte
             of libraries, perhaps over a network, keeps Python from doing anything else.
-        stuck_s: During training without a block of steps anywhere, though all workers are alive.
+        stuck_s: In a phase before training without news, while others wait in training already; and in training
+            without a block of steps anywhere, though all workers are alive. Before the first block that is no sign:
+            how long compiling takes nobody knows.
     """
 
     silent_s: float
@@ -48,6 +51,7 @@ class Loss:
 @dataclass(slots=True)
 class _Worker:
     heard_s: float
+    news_s: float
     phase: str = "start"
     place: str = ""
     code: int | None = None
@@ -68,9 +72,10 @@ class VitalSigns:
     now_s: float
     _workers: dict[int, _Worker] = field(init=False)
     _progress_s: float = field(init=False)
+    _has_trained: bool = False
 
     def __post_init__(self) -> None:
-        self._workers = {rank: _Worker(self.now_s) for rank in self.ranks}
+        self._workers = {rank: _Worker(self.now_s, self.now_s) for rank in self.ranks}
         self._progress_s = self.now_s
 
     def heard(self, rank: int, event: Mapping[str, Any], now_s: float) -> None:
@@ -80,9 +85,10 @@ class VitalSigns:
         if event["kind"] == "phase":
             worker.phase = str(event.get("name"))
         if event["kind"] == "progress":
+            self._has_trained = True
             worker.place = f", epoch {event['epoch'] + 1} step {event['step']}"
         if event["kind"] != "beat":
-            self._progress_s = now_s
+            self._progress_s = worker.news_s = now_s
 
     def ended(self, rank: int, code: int) -> None:
         """A worker's process ended; negative codes are signals, as in `subprocess`."""
@@ -125,7 +131,16 @@ class VitalSigns:
         if joining and still_s > self.limits.start_s:
             which = f"; missing: {', '.join(map(str, missing))}" if missing else ""
             return Loss(rank=None, reason=f"the workers did not all join within {still_s:.0f} s{which}")
-        if living and all(w.phase in _TRAINING for w in living.values()) and still_s > self.limits.stuck_s:
+        waiting_s = min((w.news_s for w in living.values() if w.phase in _TRAINING), default=now_s)
+        for rank, worker in living.items():
+            behind_s = now_s - max(worker.news_s, waiting_s)
+            if worker.phase in _PREPARING and behind_s > self.limits.stuck_s:
+                reason = (
+                    f"worker {rank} tells nothing{_at(worker)}, and others have waited for {behind_s:.0f} s"
+                )
+                return Loss(rank=rank, reason=reason)
+        are_training = living and self._has_trained and all(w.phase in _TRAINING for w in living.values())
+        if are_training and still_s > self.limits.stuck_s:
             reason = f"all workers are alive, but none has finished a block of steps for {still_s:.0f} s"
             return Loss(rank=None, reason=f"{reason}: they do not reach each other")
         return None

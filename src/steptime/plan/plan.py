@@ -27,6 +27,7 @@ class Protocol:
         profile: Whether the run is taken apart by short timings instead of being trained to its end.
         min_workers: Fewest workers to go on with when one is lost again and again; None for all of them.
         silent_limit_s: A worker of a group that gives no sign of life for so long counts as lost.
+        stuck_limit_s: A group whose workers live counts as lost when none of them goes on for so long.
     """
 
     time_limit_s: float | None = None
@@ -37,6 +38,7 @@ class Protocol:
     profile: bool = False
     min_workers: int | None = None
     silent_limit_s: float = 15.0
+    stuck_limit_s: float = 300.0
 
     def __post_init__(self) -> None:
         if self.on_oom not in ON_OOM:
@@ -57,6 +59,11 @@ class Protocol:
             raise UsageError(
                 f"Retries must be a number from 0. Received: {self.retries}",
                 hint="0 ends the run when a worker is lost.",
+            )
+        if not self.stuck_limit_s > 0:
+            raise UsageError(
+                f"--stuck-after must be a positive number of seconds. Received: {self.stuck_limit_s!r}",
+                hint="Longer than the slowest callback at the end of an epoch: 300 when nothing is said.",
             )
         if self.min_workers is not None and self.min_workers < 1:
             raise UsageError(
@@ -97,6 +104,7 @@ class Plan:
         split: Into how many equal parts each batch is split, with the mean of their gradients making one update:
             more than 1 where whole batches did not fit into memory.
         allow_different: Whether a training goes on from its checkpoint though what it was given has changed.
+        joined: Whether this process is one of a group that somebody else started, and cannot start anew from here.
     """
 
     workload: Workload
@@ -108,3 +116,4 @@ class Plan:
     arm: Arm | None = None
     split: int = 1
     allow_different: bool = False
+    joined: bool = False

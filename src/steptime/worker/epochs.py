@@ -1,5 +1,6 @@
 """What happens at the ends of epochs and around validation, reported to the parent and to TensorBoard."""
 
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,15 +11,21 @@ from steptime.worker.signals import Stop
 from steptime.worker.tensorboard import Board
 from steptime.worker.watch import TrainingWatch
 
+_VALIDATION_INTERVAL_S = 5.0
+
 
 class EpochEnd(keras.callbacks.Callback):  # type: ignore[misc]
-    """Reports the end of each epoch; overrides no batch hook, so that no loop has to slow down for it."""
+    """Reports the end of each epoch; overrides no hook of training batches, so that no loop has to slow down for it."""
+
+    # Hooks of validation may be called once for many batches.
+    takes_pieces = True
 
     def __init__(self, watch: TrainingWatch, board: Board | None, devices: DeviceWatch) -> None:
         super().__init__()
         self.watch = watch
         self.board = board
         self.devices = devices
+        self._told_s = time.perf_counter()
         self.logs: dict[int, dict[str, float]] = {}
 
     def get_state(self) -> dict[str, Any]:
@@ -35,6 +42,13 @@ class EpochEnd(keras.callbacks.Callback):  # type: ignore[misc]
         self.watch.events.write("phase", name="validate", words="validating")
         if self.watch.stop_together is None:
             self.watch.signals.stop = Stop.AT_ONCE_KEEPING
+
+    def on_test_batch_end(self, batch: int, logs: Mapping[str, Any] | None = None) -> None:  # noqa: ARG002
+        """Tell now and then that validation goes on: who watches a group must not take it for stuck."""
+        now_s = time.perf_counter()
+        if now_s - self._told_s >= _VALIDATION_INTERVAL_S:
+            self._told_s = now_s
+            self.watch.events.write("validation", step=batch + 1)
 
     def on_test_end(self, logs: Mapping[str, Any] | None = None) -> None:  # noqa: ARG002 - Keras' signature
         """Say that training goes on."""

@@ -3,6 +3,7 @@
 import contextlib
 import dataclasses
 import os
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -15,9 +16,12 @@ from steptime.errors import UsageError
 from steptime.plan.cluster import CLUSTER_VARIABLE, read_place
 from steptime.plan.plan import Placement
 from steptime.plan.settings import Settings
+from steptime.record.events import EventWriter
 from steptime.worker.data import Part
 from steptime.worker.proof import short_device
 
+# Clocks that NTP keeps are milliseconds apart; a second is what people read in logs.
+_CLOCKS_S = 1.0
 Phase = Callable[[str], contextlib.AbstractContextManager[None]]
 
 
@@ -38,6 +42,8 @@ class Group:
         rank: Number of this process; 0 is the chief.
         devices: Devices of this process, such as ``GPU:0``; empty without a strategy.
         run_id: The chief's run, below which the others are kept; empty for a process on its own.
+        clocks_apart_s: Between the clock that is ahead and the one that is behind, the time of the exchange included.
+        exchange_s: How long that exchange took, which the clocks may seem apart by.
     """
 
     strategy: str = ""
@@ -46,6 +52,25 @@ class Group:
     rank: int = 0
     devices: tuple[str, ...] = ()
     run_id: str = ""
+    clocks_apart_s: float = 0.0
+    exchange_s: float = 0.0
+
+    @property
+    def clock_note(self) -> str:
+        """What to say of clocks that differ by more than the exchange explains; empty when they do not."""
+        if self.clocks_apart_s <= self.exchange_s + _CLOCKS_S:
+            return ""
+        return (
+            f"the clocks of the workers are {self.clocks_apart_s:.1f} s apart"
+            f" (the exchange took {self.exchange_s:.1f} s): "
+            "times in their logs and records cannot be compared; NTP or chrony keeps clocks together"
+        )
+
+    def tell(self, events: EventWriter) -> None:
+        """Announce the group, and what is wrong with its clocks."""
+        events.write("group", rank=self.rank, run_id=self.run_id)
+        if self.clock_note:
+            events.write("note", text=self.clock_note)
 
 
 def join(placement: Placement, device: str, run_id: str, phase: Phase) -> tuple[Group, Any]:
@@ -82,8 +107,22 @@ def join(placement: Placement, device: str, run_id: str, phase: Phase) -> tuple[
         rank=together.rank,
         devices=tuple(short_device(name) for name in together.devices),
         run_id=together.chiefs_text(run_id),
+        **_clocks(together),
     )
     return group, strategy
+
+
+def _clocks(together: Any) -> dict[str, float]:
+    """How far the clocks of the workers are apart, read at the same moment."""
+    if together.workers == 1:
+        return {}
+    together.gathered([0])  # a barrier: what follows begins on all workers alike
+    begin_s = time.perf_counter()
+    clocks = together.gathered([time.time()])[:, 0]  # noqa: TID251 - the wall clocks are what is compared
+    return {
+        "clocks_apart_s": float(clocks.max() - clocks.min()),
+        "exchange_s": time.perf_counter() - begin_s,
+    }
 
 
 def scaled_batch(settings: Settings, replicas: int, model: keras.Model, data: Part) -> tuple[Settings, str]:

@@ -76,7 +76,7 @@ class Training:
         self.group, self.strategy = join(placement, device, self.folder.name, self.clock.phase)
         if self.strategy is not None:
             self.facts["group"] = dataclasses.asdict(self.group)
-            self.events.write("group", rank=self.group.rank, run_id=self.group.run_id)
+            self.group.tell(self.events)
         self._phases(device)
 
     def _phases(self, device: str) -> None:

@@ -7,8 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from steptime.cli.commands.resume import find_interrupted
 from steptime.device.find import GpuSearch
 from steptime.engine.checkpoints import format as files
+from steptime.launch.ports import free_addresses
+from steptime.plan.cluster import Place
 from steptime.record.lock import lock
 from steptime.record.schema import Fault, Outcome
 from steptime.record.store import RECORD_FILE, create_run_folder, read_plan, rewrite_plan, write_record
@@ -159,6 +162,72 @@ def test_auto_goes_on_with_batches_that_were_cut(steptime: Any, here: Path, laun
     steptime("train", "mnist-cnn", "--device", "cpu", "--epochs", "3", "--resume", "auto")
 
     assert launcher.plans[0].split == 4
+
+
+@pytest.mark.parametrize(
+    "words", [("--resume", "auto"), ("--retries", "2"), ("--min-workers", "1"), ("--on-oom", "halve")]
+)
+def test_one_worker_of_a_group_does_not_start_again_alone(
+    steptime: Any, monkeypatch: pytest.MonkeyPatch, launcher: FakeLauncher, words: tuple[str, str]
+) -> None:
+    monkeypatch.setenv("TF_CONFIG", Place(addresses=free_addresses(2), rank=0).text())
+
+    answer = steptime("train", "mnist-cnn", "--device", "cpu", *words)
+
+    assert answer.code == 2
+    assert f"{words[0]}" in answer.err
+    assert "2 workers that another" in answer.err
+    assert launcher.plans == []
+
+
+def test_the_run_of_one_worker_of_a_group_is_never_taken_up(
+    steptime: Any, here: Path, monkeypatch: pytest.MonkeyPatch, launcher: FakeLauncher
+) -> None:
+    with monkeypatch.context() as joined:
+        joined.setenv("TF_CONFIG", Place(addresses=free_addresses(2), rank=0).text())
+        assert steptime("train", "mnist-cnn", "--device", "cpu").code == 0
+    (folder,) = (here / "runs" / "train").iterdir()
+    write_record(folder, make_record(launcher.plans[0], outcome=STOPPED))
+    files.write(folder / "checkpoints", files.name_of(1, 0, 5), [np.zeros(1)], {})
+
+    answer = steptime("resume", "last")
+
+    assert answer.code == 2
+    assert "another launcher started" in answer.err
+    plan = dataclasses.replace(launcher.plans[0], joined=False)
+    assert find_interrupted(here / "runs", plan) is None
+    assert len(launcher.plans) == 1
+
+
+@pytest.mark.parametrize("command", ["resume", "train"])
+def test_on_ray_workers_get_what_they_are_said_to_get(
+    steptime: Any, here: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    given: list[Any] = []
+    monkeypatch.setattr(
+        "steptime.launch.ray_launcher.RayLauncher",
+        lambda resources: given.append(resources) or FakeLauncher(make_record()),
+    )
+    interrupted(here, epochs=3, workers=2, launcher="ray")
+    words = {
+        "resume": ("last",),
+        "train": (
+            "mnist-cnn",
+            "--device",
+            "cpu",
+            "--epochs",
+            "3",
+            "--workers",
+            "2",
+            "--ray",
+            "--resume",
+            "auto",
+        ),
+    }[command]
+
+    assert steptime(command, *words, "--cpus-per-worker", "3", "--spread").code == 0
+
+    assert [(item.cpus, item.spread) for item in given] == [(3.0, True)]
 
 
 def test_an_interrupted_run_says_how_to_go_on(

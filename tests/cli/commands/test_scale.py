@@ -150,3 +150,28 @@ def test_wrong_use_is_an_error_and_a_hint(steptime: Any, arguments: tuple[str, .
     assert (code, out) == (2, "")
     assert error in first
     assert second.startswith("hint: ")
+
+
+def test_a_run_on_several_devices_is_refused(steptime: Any, here: Path) -> None:
+    write(here, make_plan(), group={"replicas": 4})
+    code, out, err = steptime("scale", "--run", "last")
+
+    assert (code, out) == (2, "")
+    assert "must be that of one device" in err
+    assert "on 4 devices" in err
+
+
+def test_two_runs_that_differ_in_more_than_the_batch_are_refused(steptime: Any, here: Path) -> None:
+    small = write(here, make_plan(name="small"), job=job(32), steps=steps(4e6), execution={"loop": "xla"})
+    large = write(
+        here,
+        make_plan(name="large"),
+        job=job(64),
+        steps=steps(6e6),
+        device="gpu:0",
+        execution={"loop": "graph"},
+    )
+    code, _, err = steptime("scale", "--run", small.run_id, "--run", large.run_id)
+
+    assert code == 2
+    assert "another device and another loop" in err

@@ -9,8 +9,17 @@ import pytest
 pytestmark = pytest.mark.tensorflow
 
 PROGRAM = Path(__file__).parents[3] / "benchmarks" / "distribution.py"
-# Uneven shares, a last batch smaller than the group, weights, validation; then clipping of summed gradients.
-JOBS = ("sample weights and validation", "accumulation and clipping", "batches smaller than the group")
+# Uneven shares, a last batch smaller than the group, weights, validation; then clipping of summed gradients; then
+# losses that are not divided by the number of samples.
+JOBS = (
+    "sample weights and validation",
+    "accumulation and clipping",
+    "batches smaller than the group",
+    "masked tokens",
+    "mean over weights",
+    "sums and a last batch smaller than the group",
+    "a mean of one's own",
+)
 
 
 def test_weights_and_history_are_those_of_one_device_and_equal_on_all_workers() -> None:

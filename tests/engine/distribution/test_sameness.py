@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from steptime.engine.distribution.sameness import arrays_text, check_same, versions, warn_of_unlike
+from steptime.engine.distribution.loops import SharedStream
+from steptime.engine.distribution.sameness import arrays_text, check_same, versions
 from steptime.errors import UsageError
 
 pytestmark = pytest.mark.tensorflow
@@ -36,9 +37,27 @@ def test_the_workers_that_differ_are_named_with_what_to_do() -> None:
     assert "seed" in caught.value.hint
 
 
-def test_other_streams_are_warned_of() -> None:
-    with pytest.warns(UserWarning, match="shuffling without a seed"):
-        warn_of_unlike(group("b"), "first batches", "a")
+def shared_stream(group: Any, *batches: Any) -> SharedStream:
+    """A stream that all workers read, before its first step."""
+    left = iter(batches)
+    feed = SimpleNamespace(batch=lambda position: next(left), put_back=lambda batch: None)
+    stream: Any = SharedStream.__new__(SharedStream)
+    stream._step, stream._feed = SimpleNamespace(group=group), feed
+    return stream  # type: ignore[no-any-return]
+
+
+def test_other_streams_are_an_error_before_training() -> None:
+    batch = np.ones((2, 3))
+    shared_stream(group(arrays_text(batch)), batch)._compare_first_batch(0)
+    with pytest.raises(UsageError, match="same first batch") as caught:
+        shared_stream(group("another"), batch)._compare_first_batch(0)
+    assert "seed" in caught.value.hint
+
+
+def test_who_reads_nothing_takes_part_in_the_comparison() -> None:
+    shared_stream(group("nothing"))._compare_first_batch(0)
+    with pytest.raises(UsageError, match="worker 0 has nothing"):
+        shared_stream(group("something"))._compare_first_batch(0)
 
 
 def test_a_hash_sees_every_value_and_the_order() -> None:

@@ -144,3 +144,13 @@ def test_a_state_from_the_middle_of_the_data_needs_nothing_read_again(tmp_path: 
     other = Reading("shuffled", tmp_path / "second")
     other.feed.go_on(reading.state, tmp_path / "iterator", inside_epoch=True)
     assert other.feed.read_again == 0
+
+
+@pytest.mark.parametrize("is_shared", [True, False])
+def test_what_all_processes_read_comes_in_one_order(is_shared: bool) -> None:
+    import tensorflow as tf
+
+    from steptime.engine.feeds import stream
+
+    prepared = stream._prepared(tf.data.Dataset.range(3), False, None, is_shared)
+    assert prepared.options().deterministic is (True if is_shared else None)

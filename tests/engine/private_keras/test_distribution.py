@@ -43,11 +43,18 @@ def test_a_loss_counts_by_its_share_and_is_told_unscaled() -> None:
 
     loss = keras.losses.MeanSquaredError()
     whole = float(loss(np.zeros((2, 1)), np.ones((2, 1))))
-    with private.loss_shares(lambda: 0.25):
+    with private.loss_shares(lambda: 0.25, lambda: 1.0):
         scaled = loss(np.zeros((2, 1)), np.ones((2, 1)))
         assert float(scaled) == pytest.approx(0.25 * whole)
         assert float(loss_module.unscale_loss_for_distribution(scaled)) == pytest.approx(whole)
     assert float(loss(np.zeros((2, 1)), np.ones((2, 1)))) == whole
+
+
+def test_a_sum_is_counted_once_by_replicas_that_compute_the_same() -> None:
+    loss = keras.losses.MeanSquaredError(reduction="sum")
+    whole = float(loss(np.zeros((2, 1)), np.ones((2, 1))))
+    with private.loss_shares(lambda: 0.25, lambda: 0.5):
+        assert float(loss(np.zeros((2, 1)), np.ones((2, 1)))) == pytest.approx(0.5 * whole)
 
 
 def test_statistics_that_a_layer_keeps_are_noted() -> None:

@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from steptime.cli import options as shared
+from steptime.cli.raying import add_ray_options, ray_resources
 from steptime.errors import RecordError, UsageError
 
 if TYPE_CHECKING:
+    from steptime.launch.ray_cluster import Resources
     from steptime.plan.plan import Placement, Plan
     from steptime.plan.settings import Settings
     from steptime.record.schema import RunRecord
@@ -23,6 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="go on although model, data, batch size or optimizer have changed",
     )
+    add_ray_options(parser)
     shared.add_runs_option(parser)
     shared.add_json_option(parser)
     parser.add_argument("--debug", action="store_true", help="print worker.log when the run fails")
@@ -40,6 +43,13 @@ def run(options: argparse.Namespace) -> int:
             f"One process at a time may train in {folder}. Another one does now.",
             hint="Wait for it, or stop it.",
         )
+    if plan.joined:
+        raise UsageError(
+            f"A run must have been started as a whole to go on. Received: {folder}, one worker of a group that another"
+            " launcher started",
+            hint="Start the group anew; one that --workers N --local or --ray starts can go on.",
+        )
+    resources = ray_resources(options, is_ray=plan.settings.launcher == "ray")
     if not has_checkpoint(folder):
         raise UsageError(
             f"{folder} must hold a checkpoint. There is none.",
@@ -55,7 +65,7 @@ def run(options: argparse.Namespace) -> int:
         allow_different=plan.allow_different or options.allow_different,
     )
     shared.check_tensorflow()
-    record = go_on(plan, folder)
+    record = go_on(plan, folder, resources)
     return finish(record, folder, as_json=options.json, debug=options.debug)
 
 
@@ -92,7 +102,7 @@ def find_interrupted(runs: Path, plan: "Plan") -> "tuple[Path, Plan] | None":
             kept = read_plan(folder)[0]
         except RecordError:
             continue
-        if (kept.workload, kept.settings) == (plan.workload, plan.settings):
+        if not kept.joined and (kept.workload, kept.settings) == (plan.workload, plan.settings):
             # Batches that were cut because memory ran out stay cut.
             return folder, dataclasses.replace(plan, split=kept.split, allow_different=kept.allow_different)
     return None
@@ -120,8 +130,13 @@ def _is_final(folder: Path) -> bool:
     return not_finite or outcome.exit_code == UsageError.exit_code
 
 
-def go_on(plan: "Plan", folder: Path) -> "RunRecord":
+def go_on(plan: "Plan", folder: Path, resources: "Resources | None" = None) -> "RunRecord":
     """Start a worker again in the folder of its run; if it refuses to go on, the folder stays as it was.
+
+    Args:
+        plan: How it goes on.
+        folder: Of the run.
+        resources: What each worker gets on Ray.
 
     Raises:
         UsageError: A process trains there now.
@@ -141,7 +156,9 @@ def go_on(plan: "Plan", folder: Path) -> "RunRecord":
         if record_file.exists():
             record_file.replace(former_file)
         with make_progress(plan.settings.epochs) as progress:
-            record = run_attempts(plan, folder, launcher_of(plan.settings, Place()), progress.event)
+            record = run_attempts(
+                plan, folder, launcher_of(plan.settings, Place(), resources), progress.event
+            )
         if record.outcome.exit_code == UsageError.exit_code:
             rewrite_plan(folder, former_plan)
             if former_file.exists():

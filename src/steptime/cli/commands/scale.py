@@ -71,7 +71,34 @@ def _records(options: argparse.Namespace) -> "list[RunRecord]":
             hint="For example: steptime scale --run last",
         )
     runs = shared.runs_folder(options)
-    return [read_record(find_run(runs, text)) for text in options.run_names]
+    records = [read_record(find_run(runs, text)) for text in options.run_names]
+    _check_alike(records)
+    return records
+
+
+def _check_alike(records: "list[RunRecord]") -> None:
+    """The arithmetic begins with one device, and takes what two runs differ in for the batch."""
+    for record in records:
+        replicas = int((record.group or {}).get("replicas", 1))
+        if replicas > 1:
+            raise UsageError(
+                f"The step time must be that of one device. Received: {record.run_id} on {replicas} devices",
+                hint="Train once on one device, or give --step-time SECONDS.",
+            )
+    if len(records) < 2:
+        return
+    first, second = records
+    pairs = {
+        "workload": tuple((item.plan.workload.kind, item.plan.workload.target) for item in records),
+        "device": (first.device, second.device),
+        "loop": tuple((item.execution or {}).get("loop") for item in records),
+    }
+    unlike = [name for name, (one, other) in pairs.items() if one != other]
+    if unlike:
+        raise UsageError(
+            f"Two runs must differ in batch size only. Received: runs with another {' and another '.join(unlike)}",
+            hint="Train the same twice: --batch-size 32 and --batch-size 128, with the same --loop and --device.",
+        )
 
 
 def _step_time(
@@ -165,8 +192,8 @@ def _work(
     cautions = []
     if size.embedding_bytes:
         cautions.append(
-            f"{units.size_bytes(size.embedding_bytes)} of the gradients belong to embeddings. They are counted whole;"
-            " TensorFlow exchanges the rows that a batch used, so it may be less."
+            f"{units.size_bytes(size.embedding_bytes)} of the gradients belong to embeddings. They are counted whole,"
+            " as machines exchange them; devices of one machine exchange the rows that a batch used, which may be less."
         )
     name = f"{workload.name}: {units.size_bytes(size.gradient_bytes)} of gradients a step"
     return Work(gradient_bytes=size.gradient_bytes, step_s=step_s, fixed_s=fixed_s), name, cautions

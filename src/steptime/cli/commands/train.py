@@ -13,6 +13,7 @@ from steptime.errors import SteptimeError, UsageError
 
 if TYPE_CHECKING:
     from steptime.launch.launcher import OnEvent
+    from steptime.plan.cluster import Place
     from steptime.plan.plan import Plan
     from steptime.plan.settings import Settings
     from steptime.record.schema import RunRecord
@@ -67,7 +68,7 @@ def run(options: argparse.Namespace) -> int:
 
     settings, joined = joined_settings(options, shared.read_settings(options))
     resources = ray_resources(options, is_ray=settings.launcher == "ray")
-    plan = _plan(options, settings, is_joined=joined.workers > 1)
+    plan = _plan(options, settings, joined)
     shared.check_tensorflow()
     storage = open_storage(options.storage) if options.storage else None
     runs = shared.runs_folder(options)
@@ -75,7 +76,7 @@ def run(options: argparse.Namespace) -> int:
     if interrupted is not None:
         folder, plan = interrupted
         output.say(f"goes on with {folder}")
-        record = go_on(plan, folder)
+        record = go_on(plan, folder, resources)
     else:
         folder = create_run_folder(runs, "train" if joined.rank == 0 else JOINING, plan)
         launcher = launcher_of(settings, joined, resources)
@@ -92,18 +93,20 @@ def run(options: argparse.Namespace) -> int:
     return code
 
 
-def _plan(options: argparse.Namespace, settings: "Settings", *, is_joined: bool) -> "Plan":
+def _plan(options: argparse.Namespace, settings: "Settings", joined: "Place") -> "Plan":
     """Return what is asked for; a process that joins others plans for itself alone."""
-    from steptime.cli.placing import place
+    from steptime.cli.placing import place, place_joined
     from steptime.device.find import find_gpus
     from steptime.launch.placement import cpu_only_build
     from steptime.plan.plan import Plan, Protocol
     from steptime.plan.workload import parse_workload
 
     placement = None  # On a cluster only the cluster knows; this machine may have no GPU.
-    if settings.launcher != "ray":
-        workers = 1 if is_joined else settings.workers
-        placement = place(settings.device, find_gpus(), cpu_only_build(), settings.devices, workers)
+    asked, devices = settings.device, settings.devices
+    if joined.workers > 1:
+        placement = place_joined(asked, find_gpus(), cpu_only_build(), devices, joined, os.environ)
+    elif settings.launcher != "ray":
+        placement = place(asked, find_gpus(), cpu_only_build(), devices, settings.workers)
     return Plan(
         workload=parse_workload(options.workload),
         settings=settings,
@@ -112,10 +115,12 @@ def _plan(options: argparse.Namespace, settings: "Settings", *, is_joined: bool)
             retries=options.retries,
             on_oom=options.on_oom,
             min_workers=options.min_workers,
+            stuck_limit_s=options.stuck_after,
         ),
         placement=placement,
         export=_checked_export(options.export),
         command=options.command_line,
+        joined=joined.workers > 1,
     )
 
 
@@ -158,7 +163,7 @@ def finish(record: "RunRecord", folder: Path, *, as_json: bool, debug: bool) -> 
         output.error(outcome.reason or "the run failed", outcome.hint)
     elif outcome.reason:
         output.say(outcome.reason)
-    if outcome.status != "ok" and has_checkpoint(folder):
+    if outcome.status != "ok" and not record.plan.joined and has_checkpoint(folder):
         output.say(f"go on with: steptime resume {shlex.quote(str(folder))}")
     return outcome.exit_code
 

@@ -1,5 +1,6 @@
 """Many steps of all replicas in one TensorFlow function."""
 
+import contextlib
 from typing import Any
 
 import tensorflow as tf
@@ -116,12 +117,14 @@ class SharedStream:
 
     def _compare_first_batch(self, position: int) -> None:
         """Warns when processes read other data, which a shuffle without a seed does."""
-        try:
+        batch, text = None, "nothing"
+        # Who reads nothing takes part all the same: the others wait in the comparison.
+        with contextlib.suppress(StopIteration):
             batch = self._feed.batch(position)
-        except StopIteration:
-            return
-        warn_of_unlike(self._step.group, "first batches", arrays_text(batch))
-        self._feed.put_back(batch)
+            text = arrays_text(batch)
+        warn_of_unlike(self._step.group, "first batches", text)
+        if batch is not None:
+            self._feed.put_back(batch)
 
     def _loop(self, iterator: Any, steps: tf.Tensor) -> Any:
         def body(done: tf.Tensor, _: tf.Tensor, state: Any) -> Any:

@@ -63,14 +63,15 @@ class GroupStep:
         begin, size = share_of(count, replica, replicas)
         share = _ratio(size, count if total is None else total)
         if not idle:
-            self._local.share = share
+            self._local.share, self._local.once = share, 1.0
             return self._step(part(*args, begin, size))
         is_short = tf.less(
             count, replicas
         )  # a tensor, also where the size of the batch is known when tracing
         begin, size = tf.where(is_short, 0, begin), tf.where(is_short, count, size)
-        once = _ratio(count, replicas * (count if total is None else total))
-        self._local.share = tf.where(is_short, once, share)
+        whole = _ratio(count, replicas * (count if total is None else total))
+        self._local.share = tf.where(is_short, whole, share)
+        self._local.once = tf.where(is_short, 1.0 / replicas, 1.0)
         with self._counted(tf.logical_not(is_short) | (replica == 0)):
             return self._step(part(*args, begin, size))
 
@@ -90,7 +91,7 @@ class GroupStep:
     @contextlib.contextmanager
     def _traced(self) -> Any:
         with contextlib.ExitStack() as stack:
-            stack.enter_context(private.loss_shares(lambda: self._local.share))
+            stack.enter_context(private.loss_shares(lambda: self._local.share, lambda: self._local.once))
             stack.enter_context(private.noted_assignments(self._assigned))
             if self.name == "train_step":
                 stack.enter_context(private.reduced_gradients(self.model))

@@ -11,7 +11,7 @@ import keras
 import tensorflow as tf
 
 from steptime.engine import private_keras
-from steptime.engine.distribution.group import group_of
+from steptime.engine.distribution.group import group_of, has_others
 from steptime.engine.feeds.anchor import FAILURES, Anchor, quietly, reason_of, restore
 from steptime.engine.feeds.feed import Claim
 
@@ -32,10 +32,12 @@ class StreamFeed:
     """
 
     def __init__(self, model: keras.Model, *, device: str | None = None, **arguments: Any) -> None:
+        group = group_of(model)
+        is_shared = has_others(group)
         self._epochs = private_keras.KerasEpochs(
             # Also under a strategy every process reads whole batches; replicas take their shares of them.
-            private_keras.NotDistributed if group_of(model) is not None else model.distribute_strategy,
-            lambda dataset, made_by_keras: _prepared(dataset, made_by_keras, device),
+            private_keras.NotDistributed if group is not None else model.distribute_strategy,
+            lambda dataset, made_by_keras: _prepared(dataset, made_by_keras, device, is_shared),
             **arguments,
         )
         self.element_spec = self._epochs.element_spec
@@ -272,9 +274,15 @@ class StreamFeed:
             self._put_back = None
 
 
-def _prepared(dataset: Any, made_by_keras: bool, device: str | None) -> Any:
+def _prepared(dataset: Any, made_by_keras: bool, device: str | None, is_shared: bool) -> Any:
+    """Returns the data set with what the engine asks of it; `is_shared`: all processes must read the same."""
     if not isinstance(dataset, tf.data.Dataset):
         return dataset
+    if is_shared:
+        options = tf.data.Options()
+        # Parallel reads in whatever order they end would give each process another one.
+        options.deterministic = True
+        dataset = dataset.with_options(options)
     if made_by_keras:
         options = tf.data.Options()
         # tf.data's tuning thread sleeps up to a minute, and ending an iterator waits for it. A person's own

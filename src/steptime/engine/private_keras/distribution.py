@@ -47,16 +47,18 @@ def local_step_builder(model: keras.Model, name: str) -> Callable[[Any], Any]:
 
 
 @contextlib.contextmanager
-def loss_shares(share: Callable[[], Any]) -> Iterator[None]:
-    """While a step is traced: a replica's loss counts by `share()` instead of one over the number of replicas.
+def loss_shares(share: Callable[[], Any], once: Callable[[], Any]) -> Iterator[None]:
+    """While a step is traced: a replica's loss counts for its part in that of all, instead of one over their number.
 
-    Keras divides each replica's mean loss by the number of replicas. Where replicas have unequal numbers of
-    samples, the sum of that is not the mean over all of them.
+    Keras divides each replica's loss by the number of replicas. That is the loss of one device only where all have
+    the same number of samples, valid tokens or weights, and a sum it does not divide at all.
 
     Args:
         share: Called in a replica; its samples over those of all replicas.
+        once: Called in a replica; one over the number of replicas that compute the same samples as it does.
     """
-    former = loss_module.scale_loss_for_distribution, loss_module.unscale_loss_for_distribution
+    names = "scale_loss_for_distribution", "unscale_loss_for_distribution", "reduce_weighted_values"
+    former = {name: getattr(loss_module, name) for name in names}
 
     def scale(value: Any) -> Any:
         return value * tf.cast(share(), value.dtype)
@@ -64,11 +66,38 @@ def loss_shares(share: Callable[[], Any]) -> Iterator[None]:
     def unscale(value: Any) -> Any:
         return value / tf.cast(share(), value.dtype)
 
-    loss_module.scale_loss_for_distribution, loss_module.unscale_loss_for_distribution = scale, unscale
+    def reduce(
+        values: Any, sample_weight: Any = None, mask: Any = None, reduction: Any = "mean", dtype: Any = None
+    ) -> Any:
+        loss = former["reduce_weighted_values"](values, sample_weight, mask, reduction, dtype)
+        if reduction in (None, "none", "sum"):
+            return loss * tf.cast(once(), loss.dtype)
+        if sample_weight is None and mask is None and len(values.shape) == 0:
+            return scale(
+                loss
+            )  # Keras leaves as it is what a function has reduced itself: a mean, as the reduction says
+        divisor = _own_divisor(sample_weight, mask, reduction)
+        if divisor is None:
+            return loss
+        counted = tf.stop_gradient(divisor * tf.cast(once(), divisor.dtype))
+        of_all = tf.distribute.get_replica_context().all_reduce(tf.distribute.ReduceOp.SUM, counted)
+        return unscale(loss) * tf.cast(tf.math.divide_no_nan(counted, of_all), loss.dtype)
+
+    shadows = dict(zip(names, (scale, unscale, reduce), strict=True))
+    vars(loss_module).update(shadows)
     try:
         yield
     finally:
-        loss_module.scale_loss_for_distribution, loss_module.unscale_loss_for_distribution = former
+        vars(loss_module).update(former)
+
+
+def _own_divisor(sample_weight: Any, mask: Any, reduction: str) -> Any:
+    """What Keras divides a replica's loss by where that is no multiple of its samples; else None."""
+    if reduction == "mean_with_sample_weight" and (sample_weight is not None or mask is not None):
+        weight = None if sample_weight is None else tf.cast(sample_weight, tf.float32)
+        kept = None if mask is None else tf.cast(mask, tf.float32)
+        return tf.reduce_sum(loss_module.apply_mask(weight, kept, "float32", reduction))
+    return None if mask is None else tf.reduce_sum(tf.cast(mask, tf.float32))
 
 
 @contextlib.contextmanager
@@ -130,9 +159,19 @@ def _as_it_is(pairs: Any) -> Any:
 
 def _summed(grads: Any) -> list[Any]:
     context = tf.distribute.get_replica_context()
-    present = [g for g in grads if g is not None]
+    present = _exchangeable(context, [g for g in grads if g is not None])
     reduced = iter(context.all_reduce(tf.distribute.ReduceOp.SUM, present))
     return [None if g is None else next(reduced) for g in grads]
+
+
+def _exchangeable(context: Any, grads: list[Any]) -> list[Any]:
+    """Gradients of embeddings as whole tensors where workers exchange them, since their rows are as many as values.
+
+    TensorFlow exchanges rows by a collective that fails when their number changes from one step to the next.
+    """
+    if not isinstance(context.strategy, tf.distribute.MultiWorkerMirroredStrategy):
+        return grads
+    return [tf.convert_to_tensor(g) for g in grads]
 
 
 @contextlib.contextmanager
