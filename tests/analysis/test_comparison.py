@@ -63,6 +63,7 @@ def test_a_clear_difference_is_found_with_its_ratio() -> None:
 step_times = st.floats(0.001, 0.1)
 
 
+@pytest.mark.slow
 @given(st.lists(step_times, min_size=1, max_size=4), st.lists(step_times, min_size=1, max_size=4))
 @settings(max_examples=25, deadline=None)
 def test_swapping_the_arms_mirrors_the_verdict(one: list[float], other: list[float]) -> None:
@@ -79,6 +80,7 @@ def test_swapping_the_arms_mirrors_the_verdict(one: list[float], other: list[flo
     assert there.verdict.time_ratio.low * back.verdict.time_ratio.high == pytest.approx(1)
 
 
+@pytest.mark.slow
 @given(
     st.lists(step_times, min_size=2, max_size=3),
     st.lists(step_times, min_size=2, max_size=3),

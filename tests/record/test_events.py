@@ -41,6 +41,7 @@ def test_the_last_phase_is_that_of_the_worker_started_last(tmp_path: Path) -> No
     writer = EventWriter(tmp_path)
     writer.write("phase", name="train")
     writer.write(LAUNCH)
+    writer.close()
 
     assert last_phase(tmp_path) == "start"
 

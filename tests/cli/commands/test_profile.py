@@ -35,6 +35,7 @@ def answer(capsys: pytest.CaptureFixture[str]) -> dict[str, object]:
     return content
 
 
+@pytest.mark.slow
 def test_a_profiled_run_is_explained_again_without_running_anything(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

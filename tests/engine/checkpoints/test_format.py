@@ -88,6 +88,7 @@ def test_without_any_there_is_none_and_nothing_is_wrong(tmp_path: Path) -> None:
     assert files.newest_whole(tmp_path / "missing") == (None, ())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [files.VARIABLES, files.STATE, files.MANIFEST])
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())

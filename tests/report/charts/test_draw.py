@@ -10,6 +10,8 @@ import pytest
 from steptime.report.charts.draw import svg, write_png
 from steptime.report.document import Bars, Chart, Curves, Dot, Lanes, Roofline, Series, Stacks, Stretch
 
+pytestmark = pytest.mark.slow
+
 BARS = Bars(
     labels=("cpu", "gpu"), colours=(0, 3), values=(2.0, 1.0), lows=(1.8, 0.9), highs=(2.2, 1.1), texts=("2 s", "1 s"),
     x_title="seconds per epoch",

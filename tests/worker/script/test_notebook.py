@@ -104,6 +104,7 @@ def test_without_nbconvert_the_error_says_how_to_get_it(tmp_path: Path) -> None:
     assert "pip install nbconvert" in caught.value.hint
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(importlib.util.find_spec("nbconvert") is None, reason="nbconvert is not installed")
 def test_the_code_cells_become_a_python_file(tmp_path: Path) -> None:
     cell = {"cell_type": "code", "id": "a", "metadata": {}, "execution_count": None, "outputs": []}
