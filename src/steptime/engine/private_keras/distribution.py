@@ -159,19 +159,11 @@ def _as_it_is(pairs: Any) -> Any:
 
 def _summed(grads: Any) -> list[Any]:
     context = tf.distribute.get_replica_context()
-    present = _exchangeable(context, [g for g in grads if g is not None])
+    # Gradients of embeddings as whole tensors: TensorFlow exchanges rows by a collective that fails when their number
+    # changes from one step to the next, as that of an uneven last batch does.
+    present = [tf.convert_to_tensor(g) for g in grads if g is not None]
     reduced = iter(context.all_reduce(tf.distribute.ReduceOp.SUM, present))
     return [None if g is None else next(reduced) for g in grads]
-
-
-def _exchangeable(context: Any, grads: list[Any]) -> list[Any]:
-    """Gradients of embeddings as whole tensors where workers exchange them, since their rows are as many as values.
-
-    TensorFlow exchanges rows by a collective that fails when their number changes from one step to the next.
-    """
-    if not isinstance(context.strategy, tf.distribute.MultiWorkerMirroredStrategy):
-        return grads
-    return [tf.convert_to_tensor(g) for g in grads]
 
 
 @contextlib.contextmanager
