@@ -16,6 +16,7 @@ JOBS = (
     "accumulation and clipping",
     "batches smaller than the group",
     "masked tokens",
+    "tf.data",
     "mean over weights",
     "sums and a last batch smaller than the group",
     "a mean of one's own",

@@ -106,14 +106,21 @@ class SharedStream:
 
     def run(self, claim: Claim) -> Outcome:
         """Executes the claimed steps, or as many as there are data for."""
+        done = 0
         if not self._is_compared:
             self._is_compared = True
             self._compare_first_batch(claim.position)
-        iterator = self._feed.iterator(claim.position)
-        done, logs = self._run(iterator, tf.constant(claim.steps, tf.int32))
-        steps = int(done)
-        self._feed.read(steps)
-        return Outcome(steps=steps, logs=logs if steps else None)
+            # The batch that was compared comes from an iterator of its own, which holds no other.
+            done, logs = self._execute(claim.position, 1)
+            if done == claim.steps or not done:
+                return Outcome(steps=done, logs=logs)
+        more, more_logs = self._execute(claim.position + done, claim.steps - done)
+        return Outcome(steps=done + more, logs=more_logs if more else logs if done else None)
+
+    def _execute(self, position: int, steps: int) -> tuple[int, Any]:
+        done, logs = self._run(self._feed.iterator(position), tf.constant(steps, tf.int32))
+        self._feed.read(int(done))
+        return int(done), logs if int(done) else None
 
     def _compare_first_batch(self, position: int) -> None:
         """Warns when processes read other data, which a shuffle without a seed does."""
