@@ -1,5 +1,6 @@
 """A worker's process, however it ends. The workers are small scripts that stand in for the real one."""
 
+import dataclasses
 import os
 import signal
 import sys
@@ -13,8 +14,9 @@ import pytest
 
 from steptime.errors import RecordError
 from steptime.launch.process import ProcessLauncher
+from steptime.plan.workload import parse_workload
 from steptime.record.schema import RunRecord
-from steptime.record.store import LOG_FILE, create_run_folder, read_record
+from steptime.record.store import LOG_FILE, create_run_folder, read_record, rewrite_plan
 from steptime.testing import make_plan
 
 pytestmark = pytest.mark.slow
@@ -61,8 +63,6 @@ def run(tmp_path: Path, folder: Path) -> Run:
     def run(
         body: str, *, time_limit_s: float | None = None, grace_s: float = 10.0, on_event: Any = None
     ) -> RunRecord:
-        import dataclasses
-
         script = tmp_path / "worker.py"
         script.write_text(BEGINNING + body, encoding="utf-8")
         plan = make_plan()
@@ -73,6 +73,22 @@ def run(tmp_path: Path, folder: Path) -> Run:
         return launcher.launch(plan, folder, on_event or (lambda event: None))
 
     return run
+
+
+def test_a_file_named_like_a_library_does_not_keep_a_worker_from_starting(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "json.py").write_text("raise RuntimeError('imported')\n")
+    (tmp_path / "jobs").mkdir()
+    job = tmp_path / "jobs" / "job.py"
+    job.write_text("def load_data():\n    raise RuntimeError('the job itself')\n\ndef create_model(): ...\n")
+    plan = dataclasses.replace(make_plan(), workload=parse_workload(str(job)))
+    rewrite_plan(folder, plan)
+    monkeypatch.chdir(tmp_path)
+
+    record = ProcessLauncher().launch(plan, folder, lambda event: None)
+
+    assert "the job itself" in (record.outcome.reason or "")
 
 
 def test_a_run_that_ends_well_gives_the_workers_own_record_and_all_events(run: Run, folder: Path) -> None:

@@ -12,13 +12,11 @@ from typing import Any
 from steptime.launch.group_launcher import Start
 from steptime.launch.placement import placement_of_worker
 from steptime.launch.ports import free_addresses
-from steptime.launch.process import bytecode_cache, kill_tree, start_worker
+from steptime.launch.process import WORKER, bytecode_cache, kill_tree, start_worker
 from steptime.launch.variables import member_variables, worker_variables
 from steptime.plan.plan import Plan
 from steptime.record.events import EventReader
 from steptime.record.store import RECORD_FILE, create_member_folder
-
-_OWN_WORKER = (sys.executable, "-m", "steptime.worker")
 
 
 class LocalMember:
@@ -56,7 +54,7 @@ class LocalMember:
         self._process.wait()
 
 
-def start_locally(command: Sequence[str] = _OWN_WORKER) -> Start:
+def start_locally(command: Sequence[str] = (sys.executable, *WORKER)) -> Start:
     """Return a function that starts a group on this machine.
 
     Args:

@@ -20,7 +20,6 @@ from steptime.launch.launcher import OnEvent
 from steptime.launch.stopping import StopRequest, heeding
 from steptime.launch.variables import worker_variables
 from steptime.plan.plan import Plan
-from steptime.plan.script import SCRIPT
 from steptime.record.events import LAUNCH, EventReader, EventWriter, last_phase
 from steptime.record.schema import SCHEMA_VERSION, Outcome, RunRecord
 from steptime.record.store import LOG_FILE, RECORD_FILE, read_plan, read_record, write_record
@@ -34,10 +33,11 @@ _LOG_TAIL_LINES = 15
 _LOG_TAIL_BYTES = 64 * 1024
 _LOG_BEGINS = b"--- a worker starts ---"
 
-# As `python -m steptime.worker`, except that nothing is imported from the working directory: a json.py that lies there
-# is the person's. The worker puts the script's own folder in its place.
-_SCRIPT_WORKER = (
-    "import sys; sys.flags.safe_path or sys.path.pop(0); from steptime.worker.__main__ import main; main()"
+# Arguments of Python that make a worker of it, which takes a run folder as one more. As `-m steptime.worker`, except
+# that nothing is imported from the working directory: a json.py that lies there is the person's.
+WORKER = (
+    "-c",
+    "import sys; sys.flags.safe_path or sys.path.pop(0); from steptime.worker.__main__ import main; main()",
 )
 
 
@@ -45,11 +45,11 @@ class ProcessLauncher:
     """Launches workers as child processes (see ``steptime.launch.launcher.Launcher``).
 
     Args:
-        worker: The command that takes a run folder as its last argument, in place of the plan's own.
+        worker: The command that takes a run folder as its last argument.
         grace_s: Seconds between the request to stop and the kill.
     """
 
-    def __init__(self, worker: Sequence[str] | None = None, grace_s: float = _GRACE_S) -> None:
+    def __init__(self, worker: Sequence[str] = (sys.executable, *WORKER), grace_s: float = _GRACE_S) -> None:
         self._worker = worker
         self._grace_s = grace_s
 
@@ -60,7 +60,7 @@ class ProcessLauncher:
         evidence.begin()
         with heeding(stop):
             variables = worker_variables(plan, os.environ, bytecode_cache())
-            worker = start_worker(self._worker or worker_command(plan), folder, variables)
+            worker = start_worker(self._worker, folder, variables)
             try:
                 self._watch(worker, plan, folder, on_event, stop, evidence)
             finally:
@@ -101,13 +101,6 @@ class ProcessLauncher:
             time.sleep(_POLL_S)
         for event in reader.new():
             on_event(event)
-
-
-def worker_command(plan: Plan) -> tuple[str, ...]:
-    """Return the command that executes a plan; it takes the run folder as one more argument."""
-    if plan.workload.kind == SCRIPT and not plan.protocol.profile:
-        return (sys.executable, "-c", _SCRIPT_WORKER)
-    return (sys.executable, "-m", "steptime.worker")
 
 
 def start_worker(

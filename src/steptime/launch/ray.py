@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import steptime
 from steptime.launch.mirror import ChangedFiles, write_copies
+from steptime.launch.process import WORKER
 from steptime.launch.ray_cluster import Resources
 from steptime.plan.plan import Plan
 from steptime.record.events import EventReader
@@ -36,7 +37,7 @@ _KILLED = -9
 
 
 def start_on_ray(
-    resources: Resources, worker: Sequence[str] = ("-m", "steptime.worker")
+    resources: Resources, worker: Sequence[str] = WORKER
 ) -> Callable[[Plan, Path, int], AbstractContextManager[Sequence["RayMember"]]]:
     """Return a function that starts a group on the cluster this process is connected to.
 

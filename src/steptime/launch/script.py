@@ -12,7 +12,7 @@ from types import FrameType
 
 import steptime
 from steptime.launch.launcher import OnEvent
-from steptime.launch.process import bytecode_cache, worker_command
+from steptime.launch.process import WORKER, bytecode_cache
 from steptime.launch.variables import script_variables
 from steptime.plan.plan import Plan
 from steptime.record.events import EventReader, last_phase
@@ -48,7 +48,7 @@ class ScriptLauncher:
         """Run the script and return the record of it as a whole."""
         sys.stdout.flush()
         worker = subprocess.Popen(
-            [*worker_command(plan), str(folder.absolute())],
+            [sys.executable, *WORKER, str(folder.absolute())],
             stdout=None if self._own_stdout else sys.stderr.fileno(),
             env=script_variables(plan, os.environ, bytecode_cache()),
         )

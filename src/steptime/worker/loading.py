@@ -29,6 +29,7 @@ def import_workload(workload: Workload) -> ModuleType:
         return module
     path = Path(workload.target)
     sys.path.insert(0, str(path.parent))
+    sys.path.append(str(Path.cwd()))  # last: what lies there replaces no library
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:
         raise UsageError(f"The workload must be a Python file. Received: {str(path)!r}", hint="Name it *.py.")
