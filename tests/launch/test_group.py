@@ -158,7 +158,7 @@ def test_a_lost_worker_starts_the_group_again(plan: Plan, folder: Path) -> None:
     assert record.outcome.status == "ok"
     notes = [event["text"] for event in heard if event["kind"] == "note"]
     assert len(notes) == 1
-    assert notes[0].startswith("worker 1 was ended by SIGKILL in phase 'train'; noticed ")
+    assert notes[0].startswith("worker 1 was ended by SIGKILL in phase 'train': noticed ")
     assert notes[0].endswith("all workers: starting again (retry 1 of 2)")
     (attempt,) = [event["attempt"] for event in read_events(folder) if event["kind"] == "attempt"]
     assert attempt["reason"] == "worker 1 was ended by SIGKILL in phase 'train'"

@@ -41,14 +41,14 @@ def run_attempts(plan: Plan, folder: Path, launcher: Launcher, on_event: OnEvent
             fault=record.outcome.fault,
             then=again.words,
         )
-        _tell(folder, attempt, on_event)
+        tell_attempt(folder, attempt, on_event)
         former = _newest_checkpoint(folder)
         plan = dataclasses.replace(
             again.plan, allow_different=plan.allow_different or again.plan.split != plan.split
         )
         rewrite_plan(folder, plan)
         (folder / RECORD_FILE).unlink(missing_ok=True)
-        now = _in_what_is_left(plan, begin_s)
+        now = in_what_is_left(plan, begin_s)
     if plan.allow_different and _newest_checkpoint(folder) != former:
         # It was said of the checkpoint before; the next one is that of what is trained now.
         plan = dataclasses.replace(plan, allow_different=False)
@@ -66,7 +66,7 @@ def _newest_checkpoint(folder: Path) -> str:
     return max(names, default="")
 
 
-def _in_what_is_left(plan: Plan, begin_s: float) -> Plan:
+def in_what_is_left(plan: Plan, begin_s: float) -> Plan:
     """Return the plan with what is left of its time limit, which counts all starts together."""
     limit_s = plan.protocol.time_limit_s
     if limit_s is None:
@@ -87,7 +87,8 @@ def attempts_of(folder: Path) -> tuple[Attempt, ...]:
     return tuple(from_json(Attempt, item, "attempt") for item in kept)
 
 
-def _tell(folder: Path, attempt: Attempt, on_event: OnEvent) -> None:
+def tell_attempt(folder: Path, attempt: Attempt, on_event: OnEvent) -> None:
+    """Say that a run starts again, and keep it where the record will list it from."""
     on_event({"kind": "note", "text": f"{attempt.reason}: {attempt.then}"})
     events = EventWriter(folder)
     events.write("attempt", attempt=to_json(attempt))

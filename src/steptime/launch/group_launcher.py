@@ -8,16 +8,15 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from steptime.errors import RunError
-from steptime.launch.attempts import attempts_of
+from steptime.launch.attempts import attempts_of, in_what_is_left, tell_attempt
 from steptime.launch.group import GroupEnd, GroupWatch, Member
 from steptime.launch.launcher import OnEvent
 from steptime.launch.process import log_tail, record_of
 from steptime.launch.retry import next_start
 from steptime.launch.stopping import StopRequest, heeding
 from steptime.launch.vital_signs import Limits, Loss
-from steptime.plan.codec import to_json
 from steptime.plan.plan import Plan, Protocol
-from steptime.record.events import EventWriter, last_phase
+from steptime.record.events import last_phase
 from steptime.record.schema import Attempt, Fault, Outcome, RunRecord
 from steptime.record.store import LOG_FILE, RECORD_FILE, member_folder, read_record, write_record
 
@@ -61,21 +60,25 @@ class GroupLauncher:
                 lost_before = -1 if loss.rank is None else loss.rank
                 then = f"{_who(plan, workers)}: {again.words}"
                 words = f"noticed {end.noticed_s:.1f} s after the start; {then}"
-                _tell(folder, len(earlier) + 1, outcome, words, on_event)
+                attempt = Attempt(
+                    number=len(earlier) + 1,
+                    phase=outcome.phase,
+                    reason=outcome.reason or "",
+                    fault=outcome.fault,
+                    then=words,
+                )
+                tell_attempt(folder, attempt, on_event)
 
     def _attempt(
         self, plan: Plan, folder: Path, on_event: OnEvent, stop: StopRequest, workers: int, begin_s: float
     ) -> tuple[GroupEnd, int]:
         """Run the group once, in what is left of the time; also returns the chief's exit code."""
-        limit_s = plan.protocol.time_limit_s
-        if limit_s is not None:
-            limit_s = max(limit_s - (time.perf_counter() - begin_s), 0.001)
         with self._start(plan, folder, workers) as members:
             watch = GroupWatch(
                 members=members,
                 limits=self._limits or limits_of(plan.protocol),
                 stop=stop,
-                time_limit_s=limit_s,
+                time_limit_s=in_what_is_left(plan, begin_s).protocol.time_limit_s,
             )
             end = watch.run(on_event)
             return end, members[0].poll() or 0
@@ -89,17 +92,6 @@ def limits_of(protocol: Protocol) -> Limits:
 def _who(plan: Plan, workers: int) -> str:
     asked = plan.settings.workers
     return "all workers" if workers == asked else f"{workers} of {asked} workers"
-
-
-def _tell(folder: Path, number: int, outcome: Outcome, then: str, on_event: OnEvent) -> None:
-    """Say that the group starts again, and keep it where the record will list it from."""
-    on_event({"kind": "note", "text": f"{outcome.reason}; {then}"})
-    attempt = Attempt(
-        number=number, phase=outcome.phase, reason=outcome.reason or "", fault=outcome.fault, then=then
-    )
-    events = EventWriter(folder)
-    events.write("attempt", attempt=to_json(attempt))
-    events.close()
 
 
 def _outcome_of(loss: Loss, folder: Path) -> Outcome:
