@@ -60,7 +60,7 @@ def test_a_finding_is_shown_with_evidence_consequence_and_fix(steptime: Any, rea
     assert "warning" in out
     assert "compile(run_eagerly=True) is in force" in out
     assert "docs/lints.md#run-eagerly" in out
-    assert "not checked, and why:" in out
+    assert "not checked, since " in out
 
 
 def test_json_is_data_alone(steptime: Any, reads: Any) -> None:

@@ -43,7 +43,7 @@ def test_the_page_shows_every_finding_and_what_was_not_checked() -> None:
     assert "  error    It is wrong." in text
     assert "  seen     4 of 4" in text
     assert "1 error, 1 warning, 1 hint; 2 kinds of mistake were looked for and not found" in text
-    assert "  no data   f, g" in text
+    assert "not checked, since no data: f, g" in text
 
 
 def test_the_page_of_a_run_has_a_section_for_them() -> None:

@@ -52,6 +52,16 @@ def execution(loop: str, step_s: dict[str, float | None], steps: dict[str, int])
     }
 
 
+def test_a_comparison_that_an_earlier_call_made_is_not_called_this_ones() -> None:
+    steps_s = {"keras": 0.01, "graph": 0.002}
+
+    first = gain_sentence(call_of(execution=execution("graph", steps_s, {"keras": 7, "graph": 618})))
+    second = gain_sentence(call_of(execution=execution("graph", steps_s, {"graph": 625})))
+
+    assert "measured in this call" in first
+    assert "measured in an earlier call" in second
+
+
 def test_a_call_says_where_it_stands_and_how_fast_it_was() -> None:
     sentence = call_sentence(call_of(execution=execution("graph", {"graph": 0.01}, {"graph": 3750})))
 

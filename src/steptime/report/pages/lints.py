@@ -30,12 +30,12 @@ def lint_parts(report: LintReport) -> tuple[Part, ...]:
     parts: list[Part] = [_table(finding) for finding in report.findings]
     found = _counted(report.findings) if report.findings else "no finding"
     parts.append(Text(text=f"{found}; {len(report.clear)} kinds of mistake were looked for and not found"))
-    if report.unchecked:
-        kinds: dict[str, list[str]] = defaultdict(list)
-        for kind, reason in report.unchecked.items():
-            kinds[reason].append(kind)
-        rows = tuple((reason, ", ".join(names)) for reason, names in kinds.items())
-        parts += [Text(text="not checked, and why:"), Table(columns=("", ""), rows=rows)]
+    kinds: dict[str, list[str]] = defaultdict(list)
+    for kind, reason in report.unchecked.items():
+        kinds[reason].append(kind)
+    parts += [
+        Text(text=f"not checked, since {reason}: {', '.join(names)}") for reason, names in kinds.items()
+    ]
     return tuple(parts)
 
 

@@ -127,7 +127,7 @@ def call_sentence(call: RunRecord) -> str:
 
 
 def gain_sentence(call: RunRecord) -> str:
-    """Return what was gained compared with Keras' own loop, where this call measured both; else why it was not."""
+    """Return what was gained compared with Keras' own loop, where both are known for the model; else why not."""
     execution = call.execution
     if not execution:
         return ""
@@ -139,9 +139,11 @@ def gain_sentence(call: RunRecord) -> str:
         return str(execution.get("reason", ""))
     ratio = stock["step_s"] / chosen["step_s"]
     saved_s = saved_seconds(call)
+    # A later call of a model goes on with what an earlier one found out.
+    here = any(segment["loop"] == "keras" for segment in execution.get("segments", ()))
     text = (
-        f"{ratio:.2f} times as fast as Keras' own loop, measured in this call: {units.seconds(chosen['step_s'])} "
-        f"a step against {units.seconds(stock['step_s'])}"
+        f"{ratio:.2f} times as fast as Keras' own loop, measured in {'this' if here else 'an earlier'} call: "
+        f"{units.seconds(chosen['step_s'])} a step against {units.seconds(stock['step_s'])}"
     )
     if saved_s is not None and abs(saved_s) >= 0.05:
         what = "saved" if saved_s > 0 else "lost, because the call was short,"
@@ -152,7 +154,8 @@ def gain_sentence(call: RunRecord) -> str:
 def saved_seconds(call: RunRecord) -> float | None:
     """Return the seconds saved against Keras' own loop, less what trying and compiling other loops cost.
 
-    From the typical step of each loop in this very call; None where Keras' own loop was not timed in it.
+    From the typical step of each loop, in this call or an earlier one of the model; None where Keras' own loop was
+    timed in none.
     """
     execution = call.execution or {}
     known = {item["loop"]: item for item in execution.get("candidates", ())}
