@@ -2,13 +2,14 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import keras
 import numpy as np
 import tensorflow as tf
 
+from steptime.engine.private_keras import datasets
 from steptime.engine.timing.source import SharedGenerator, Source, present
 from steptime.record.profile import Pipeline, Stage
 
@@ -107,8 +108,8 @@ def _stages(dataset: tf.data.Dataset) -> list[Stage]:
     def places(current: Any) -> tuple[int, ...]:
         """Where a data set's elements come from: its own place, or of a silent one those of its inputs."""
         if id(current) not in known:
-            name = type(current).__name__.strip("_").removesuffix("Dataset")
-            inputs: Sequence[Any] = current._inputs() if hasattr(current, "_inputs") else ()
+            name = datasets.kind(current).removesuffix("Dataset")
+            inputs = datasets.joined(current)
             # The first input of a choice among data sets says which is next; what makes it costs nothing.
             read = inputs[1:] if name == "DirectedInterleave" else inputs
             found = tuple(dict.fromkeys(place for each in read for place in places(each)))
@@ -123,33 +124,13 @@ def _stages(dataset: tf.data.Dataset) -> list[Stage]:
 
 
 def _stage(name: str, dataset: Any, inputs: tuple[int, ...]) -> Stage:
-    operations = _operations(dataset)
+    operations = set(datasets.operations(dataset))
     return Stage(
         name=name,
         inputs=inputs,
-        parallel_calls=_number(dataset, "_num_parallel_calls"),
-        buffer_size=_number(dataset, "_buffer_size"),
-        batch_size=_number(dataset, "_batch_size"),
+        parallel_calls=datasets.number(dataset, "num_parallel_calls"),
+        buffer_size=datasets.number(dataset, "buffer_size"),
+        batch_size=datasets.number(dataset, "batch_size"),
         has_python=any(kind in _PYTHON for kind in operations),
         is_random=any(_RANDOM.search(kind) for kind in operations),
     )
-
-
-def _number(dataset: Any, attribute: str) -> int | None:
-    value = getattr(dataset, attribute, None)
-    if value is None:
-        return None
-    constant = tf.get_static_value(value) if tf.is_tensor(value) else value
-    return int(constant) if constant is not None and np.ndim(constant) == 0 else None
-
-
-def _operations(dataset: Any) -> set[str]:
-    """Types of the operations in the function of a transformation, nested ones included."""
-    wrapper = getattr(dataset, "_map_func", None) or getattr(dataset, "_predicate", None)
-    function = getattr(wrapper, "function", None)
-    graph = getattr(function, "graph", None)
-    if graph is None:
-        return set()
-    definition = graph.as_graph_def()
-    nodes = [*definition.node, *(node for f in definition.library.function for node in f.node_def)]
-    return {node.op for node in nodes}

@@ -135,17 +135,18 @@ class SpeedDiagnosis:
 
 def filled(text: str, facts: Facts) -> str:
     """Return the text with each ``{name}`` replaced by that fact, written with its unit; ``?`` if unknown."""
-    for name in facts.catalogue:
-        if f"{{{name}}}" in text:
-            text = text.replace(f"{{{name}}}", shown(name, facts.get(name)))
-    return text
+    return _replaced(text, facts, lambda name: shown(name, facts.get(name)))
 
 
 def typed(text: str, facts: Facts) -> str:
     """Return the text with each ``{name}`` replaced by that fact as code and settings take it: 2048, not 2,048."""
+    return _replaced(text, facts, lambda name: facts.text(name) or "?")
+
+
+def _replaced(text: str, facts: Facts, written: Callable[[str], str]) -> str:
     for name in facts.catalogue:
         if f"{{{name}}}" in text:
-            text = text.replace(f"{{{name}}}", facts.text(name) or "?")
+            text = text.replace(f"{{{name}}}", written(name))
     return text
 
 

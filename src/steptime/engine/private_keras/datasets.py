@@ -69,7 +69,7 @@ def generators(dataset: tf.data.Dataset) -> int | None:
     while todo:
         step = todo.pop()
         try:
-            todo += step._inputs()
+            todo += joined(step)
         except AttributeError:
             return None
         if kind(step) in ("ShuffleDataset", "RandomDataset"):

@@ -54,8 +54,12 @@ class KerasEpochs:
         self._is_dataset = isinstance(self._epochs.data_adapter, TFDatasetAdapter)
         self._epochs.prepared = prepare(self._epochs._distributed_dataset, not self._is_dataset)
         self.element_spec = self._epochs.prepared.element_spec
-        self.generators = generators(self._epochs.prepared) if self._is_dataset else None
         self._step = 0
+
+    @property
+    def generators(self) -> int | None:
+        """How many random generators of the data go on from one epoch to the next; None if unknown."""
+        return generators(self._epochs.prepared) if self._is_dataset else None
 
     @property
     def why_not_saved(self) -> str | None:
