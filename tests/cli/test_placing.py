@@ -3,10 +3,10 @@
 import pytest
 
 from steptime.cli.placing import explained, place, place_joined
-from steptime.device.device import DeviceFacts
-from steptime.device.find import FoundGpu, GpuSearch
+from steptime.device.find import GpuSearch
 from steptime.errors import DeviceError
 from steptime.plan.cluster import Place
+from steptime.testing import make_gpu
 
 
 def test_a_cpu_needs_no_reason_but_the_wish() -> None:
@@ -26,26 +26,8 @@ def test_without_a_rule_that_applies_the_error_stays_as_it_is() -> None:
     assert explained(error, None) is error
 
 
-def make_facts(index: int, name: str) -> DeviceFacts:
-    import dataclasses
-
-    needed = {
-        item.name: None
-        for item in dataclasses.fields(DeviceFacts)
-        if item.default is dataclasses.MISSING and item.default_factory is dataclasses.MISSING
-    }
-    return DeviceFacts(**{**needed, "index": index, "name": name})  # type: ignore[arg-type]
-
-
 def gpus(count: int) -> GpuSearch:
-    found = (
-        FoundGpu(
-            name=f"gpu{index}", facts=make_facts(index, "NVIDIA T4"), usable=True, why_not=None, cuda_index=None,
-            visible_as=f"GPU-{index}",
-        )
-        for index in range(count)
-    )  # fmt: skip
-    return GpuSearch(tuple(found), None, None)
+    return GpuSearch(tuple(make_gpu(index) for index in range(count)), None, None)
 
 
 @pytest.mark.parametrize(

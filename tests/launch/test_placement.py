@@ -5,39 +5,17 @@ import sys
 
 import pytest
 
-from steptime.device.device import DeviceFacts
-from steptime.device.find import FoundGpu, GpuSearch
+from steptime.device.find import GpuSearch
 from steptime.errors import DeviceError
 from steptime.launch import placement
 from steptime.launch.placement import choose_placement, cpu_only_build, placement_of_worker
+from steptime.testing import make_gpu
 
 CPU_ONLY = "the installed package is tensorflow-cpu, which is built without CUDA"
 
 
-def gpu(index: int, name: str = "NVIDIA T4", *, usable: bool = True) -> FoundGpu:
-    return FoundGpu(
-        name=f"gpu{index}",
-        facts=make_facts(index, name),
-        usable=usable,
-        why_not=None if usable else "hidden",
-        cuda_index=None,
-        visible_as=f"GPU-{index}",
-    )
-
-
-def make_facts(index: int, name: str) -> DeviceFacts:
-    import dataclasses
-
-    needed = {
-        item.name: None
-        for item in dataclasses.fields(DeviceFacts)
-        if item.default is dataclasses.MISSING and item.default_factory is dataclasses.MISSING
-    }
-    return DeviceFacts(**{**needed, "index": index, "name": name})  # type: ignore[arg-type]
-
-
 NOTHING = GpuSearch((), "no NVIDIA driver", "install the driver")
-TWO = GpuSearch((gpu(0, usable=False), gpu(1), gpu(2, "NVIDIA A100")), None, None)
+TWO = GpuSearch((make_gpu(0, usable=False), make_gpu(1), make_gpu(2, "NVIDIA A100")), None, None)
 
 
 def test_a_cpu_run_hides_every_gpu_even_where_there_are_some() -> None:
@@ -146,7 +124,7 @@ def test_the_installed_package_tells_whether_tensorflow_has_cuda(
     assert cpu_only_build() == reason
 
 
-FOUR = GpuSearch(tuple(gpu(number) for number in range(4)), None, None)
+FOUR = GpuSearch(tuple(make_gpu(number) for number in range(4)), None, None)
 
 
 @pytest.mark.parametrize(
