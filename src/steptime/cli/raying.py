@@ -58,4 +58,7 @@ def _refuse(options: argparse.Namespace) -> None:
     }
     wrong = [flag for flag, is_given in given.items() if is_given]
     if wrong:
-        raise UsageError(f"{', '.join(wrong)} is for workers on Ray.", hint="Add --ray, or leave it out.")
+        raise UsageError(
+            f"{', '.join(wrong)} is for workers on Ray. Received: a run without",
+            hint="Leave it out; `steptime train --workers N --ray` starts a run on Ray.",
+        )

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from steptime.plan.plan import Placement, Plan
     from steptime.plan.settings import Settings
     from steptime.record.schema import RunRecord
+    from steptime.record.store import RunSummary
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,11 +39,6 @@ def run(options: argparse.Namespace) -> int:
 
     folder = find_run(shared.runs_folder(options), options.run)
     plan, _ = read_plan(folder)
-    if is_training(folder):
-        raise UsageError(
-            f"One process at a time may train in {folder}. Another one does now.",
-            hint="Wait for it, or stop it.",
-        )
     if plan.joined:
         raise UsageError(
             f"A run must have been started as a whole to go on. Received: {folder}, one worker of a group that another"
@@ -96,7 +92,7 @@ def find_interrupted(runs: Path, plan: "Plan") -> "tuple[Path, Plan] | None":
 
     for summary in reversed(list_runs(runs)):
         folder = summary.folder
-        if summary.state == "ok" or not has_checkpoint(folder) or is_training(folder) or _is_final(folder):
+        if summary.state == "ok" or not has_checkpoint(folder) or _is_training(folder) or _is_final(summary):
             continue
         try:
             kept = read_plan(folder)[0]
@@ -108,7 +104,7 @@ def find_interrupted(runs: Path, plan: "Plan") -> "tuple[Path, Plan] | None":
     return None
 
 
-def is_training(folder: Path) -> bool:
+def _is_training(folder: Path) -> bool:
     """Whether a process trains in a run's folder now."""
     from steptime.record.lock import is_locked
     from steptime.record.store import CHECKPOINTS_FOLDER
@@ -117,15 +113,10 @@ def is_training(folder: Path) -> bool:
     return is_locked(folder) or is_locked(folder / CHECKPOINTS_FOLDER)
 
 
-def _is_final(folder: Path) -> bool:
-    from steptime.record.store import RECORD_FILE, read_record
-
-    if not (folder / RECORD_FILE).exists():
+def _is_final(summary: "RunSummary") -> bool:
+    if summary.record is None:
         return False
-    try:
-        outcome = read_record(folder).outcome
-    except RecordError:
-        return False
+    outcome = summary.record.outcome
     not_finite = outcome.fault is not None and outcome.fault.kind == "not finite"
     return not_finite or outcome.exit_code == UsageError.exit_code
 

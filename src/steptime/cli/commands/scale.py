@@ -192,8 +192,8 @@ def _work(
     cautions = []
     if size.embedding_bytes:
         cautions.append(
-            f"{units.size_bytes(size.embedding_bytes)} of the gradients belong to embeddings. They are counted whole,"
-            " as machines exchange them; devices of one machine exchange the rows that a batch used, which may be less."
+            f"{units.size_bytes(size.embedding_bytes)} of the gradients belong to embeddings. They are exchanged whole,"
+            " however few of their rows a batch used."
         )
     name = f"{workload.name}: {units.size_bytes(size.gradient_bytes)} of gradients a step"
     return Work(gradient_bytes=size.gradient_bytes, step_s=step_s, fixed_s=fixed_s), name, cautions
