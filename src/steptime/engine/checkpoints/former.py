@@ -113,11 +113,9 @@ class Former:
         iterator = self._stored.path / "iterator" if self._stored.has_iterator else None
         start_s = time.perf_counter()
         if isinstance(feed, StreamFeed) and self._state.identity.get("data") != self._identity["data"]:
-            self._voice.warn(
-                f"the data come in another way: epoch {position.epoch + 1} begins again, and their order is that of "
-                "a new training"
-            )
+            self._voice.warn("the data come in another way: their order is that of a new training")
             if position.phase == "steps":
+                self._voice.warn(f"epoch {position.epoch + 1} begins again")
                 feed.begin_epoch()
             return False
         found = feed.go_on(self._state.feed, iterator, inside_epoch=position.phase == "steps")

@@ -131,12 +131,8 @@ def _steps(x: Any) -> dict[str, Any]:
     """What a data set is made of, step by step: a saved iterator fits the same steps only."""
     if not isinstance(x, tf.data.Dataset):
         return {}
-    sizes = (datasets.number(step, "batch_size") for step in datasets.chain(x))
-    kinds = (datasets.kind(step) for step in datasets.chain(x))
     return {
-        "steps": [
-            kind if size is None else f"{kind} of {size}" for kind, size in zip(kinds, sizes, strict=True)
-        ]
+        "steps": [[datasets.kind(step), datasets.number(step, "batch_size")] for step in datasets.chain(x)]
     }
 
 

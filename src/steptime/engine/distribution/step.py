@@ -65,9 +65,8 @@ class GroupStep:
         if not idle:
             self._local.share, self._local.once = share, 1.0
             return self._step(part(*args, begin, size))
-        is_short = tf.less(
-            count, replicas
-        )  # a tensor, also where the size of the batch is known when tracing
+        # A tensor, also where the size of the batch is known when tracing.
+        is_short = tf.less(count, replicas)
         begin, size = tf.where(is_short, 0, begin), tf.where(is_short, count, size)
         whole = _ratio(count, replicas * (count if total is None else total))
         self._local.share = tf.where(is_short, whole, share)

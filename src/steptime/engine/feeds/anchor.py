@@ -75,7 +75,7 @@ class Anchor:
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _is_whole(self, folder: Path) -> bool:
-        if self._generators is None or self._generators == 0:
+        if not self._generators:
             return self._generators == 0
         content = (folder / _FILES[1]).read_bytes()
         return len({name for name, keys in _PART.findall(content) if _GENERATOR in keys}) == self._generators

@@ -136,10 +136,8 @@ class StreamFeed:
         self._anchor.copy_to(prefix)
         return True
 
-    def _try_anchor(self, iterator: Any, counts: Mapping[str, Any]) -> None:
+    def _try_anchor(self, anchor: Anchor, iterator: Any, counts: Mapping[str, Any]) -> None:
         # Before the first and the second claim: a shuffle whose input is another one has no state before it is read.
-        if self._anchor is None or not self._anchor.must_be_early:
-            return
         if iterator is not self._iterator:
             # Data whose state is never whole so early are read again from further back.
             self._fruitless += self._fruitless < _MOST_FRUITLESS
@@ -149,7 +147,7 @@ class StreamFeed:
             start_s = time.perf_counter()
             with quietly:
                 where = {**self._place(), **counts, "inside": True}
-                if self._anchor.move_to(iterator, where):
+                if anchor.move_to(iterator, where):
                     self._tries = self._fruitless = 0
             self.anchor_s += time.perf_counter() - start_s
 
@@ -230,11 +228,12 @@ class StreamFeed:
 
     def claim(self, steps: int) -> Claim | None:
         """Takes up to `steps` steps; None when the epoch is over."""
-        unclaimed = self._epochs.state(None)
+        unclaimed = None if self._anchor is None else self._epochs.state(None)
         claimed, iterator = self._epochs.claim(steps)
         if not claimed:
             return None
-        self._try_anchor(iterator, unclaimed)
+        if self._anchor is not None and unclaimed is not None and self._anchor.must_be_early:
+            self._try_anchor(self._anchor, iterator, unclaimed)
         self._iterator = iterator
         claim = Claim(first=self._step, position=self._step, steps=claimed)
         self._step += claimed

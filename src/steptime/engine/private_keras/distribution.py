@@ -73,9 +73,8 @@ def loss_shares(share: Callable[[], Any], once: Callable[[], Any]) -> Iterator[N
         if reduction in (None, "none", "sum"):
             return loss * tf.cast(once(), loss.dtype)
         if sample_weight is None and mask is None and len(values.shape) == 0:
-            return scale(
-                loss
-            )  # Keras leaves as it is what a function has reduced itself: a mean, as the reduction says
+            # Keras leaves as it is what a function has reduced itself: a mean, as the reduction says.
+            return scale(loss)
         divisor = _own_divisor(sample_weight, mask, reduction)
         if divisor is None:
             return loss
