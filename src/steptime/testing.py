@@ -4,8 +4,6 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
-from steptime.device.device import DeviceFacts
-from steptime.device.find import FoundGpu
 from steptime.launch.launcher import OnEvent
 from steptime.plan.plan import Placement, Plan
 from steptime.plan.settings import Settings, change
@@ -136,23 +134,6 @@ def make_run(
         "loop": np.full(blocks, "graph"),
     }
     return StoredRun(record=record or make_record(), steps=columns, devices={})
-
-
-def make_gpu(index: int, name: str = "NVIDIA T4", *, usable: bool = True) -> FoundGpu:
-    """A GPU of which nothing is known but its place and its name."""
-    needed: dict[str, Any] = {
-        item.name: None
-        for item in dataclasses.fields(DeviceFacts)
-        if item.default is dataclasses.MISSING and item.default_factory is dataclasses.MISSING
-    }
-    return FoundGpu(
-        name=f"gpu{index}",
-        facts=DeviceFacts(**{**needed, "index": index, "name": name}),
-        usable=usable,
-        why_not=None if usable else "hidden",
-        cuda_index=None,
-        visible_as=f"GPU-{index}",
-    )
 
 
 def make_profile(**changes: Any) -> Profile:

@@ -4,9 +4,9 @@ import pytest
 
 from steptime.cli.placing import explained, place, place_joined
 from steptime.device.find import GpuSearch
+from steptime.device.testing import make_gpu
 from steptime.errors import DeviceError
 from steptime.plan.cluster import Place
-from steptime.testing import make_gpu
 
 
 def test_a_cpu_needs_no_reason_but_the_wish() -> None:

@@ -6,10 +6,10 @@ import sys
 import pytest
 
 from steptime.device.find import GpuSearch
+from steptime.device.testing import make_gpu
 from steptime.errors import DeviceError
 from steptime.launch import placement
 from steptime.launch.placement import choose_placement, cpu_only_build, placement_of_worker
-from steptime.testing import make_gpu
 
 CPU_ONLY = "the installed package is tensorflow-cpu, which is built without CUDA"
 
